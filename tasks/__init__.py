@@ -1,0 +1,1 @@
+"""What is measured: one benchmark a module. May import `spadework.harness` only."""

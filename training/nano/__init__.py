@@ -1,0 +1,1 @@
+"""The nano organism: a world, a tokenizer and a warm start small enough for two CPU cores."""
