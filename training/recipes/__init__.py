@@ -1,0 +1,1 @@
+"""Recipes as data: TOML files, read by `training.recipe`."""
