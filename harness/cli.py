@@ -1,0 +1,140 @@
+"""The command `spadework VERB`: reads arguments, runs one verb, turns our errors into one sentence and an exit code.
+
+Verbs are named by strings and imported only when they run, so `spadework --help` needs nothing but the standard library.
+Each verb is a function of the parsed arguments that returns an `ExitCode`; it prints its own results.
+"""
+
+import argparse
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .errors import ExitCode, InputError, SpadeworkError, nearest
+
+Arguments = argparse.Namespace
+Command = Callable[[Arguments], ExitCode]
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose complaints are ours: one sentence, no usage page."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would have printed."""
+        raise InputError(f"{message}; see `{self.prog} --help`.")
+
+
+def train_arguments(parser: Parser) -> None:
+    """Arguments of `train`."""
+    parser.add_argument("recipe", help="name of a recipe (nano) or path of a TOML file")
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="a.b=value", help="set a key")
+    parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<recipe>-s<seed>)")
+    parser.add_argument("--seed", type=int, help="seed of the run (default: the recipe's)")
+    parser.add_argument("--fresh", action="store_true", help="remove what is in the run folder and start over")
+
+
+def table_arguments(parser: Parser) -> None:
+    """Arguments of `table`."""
+    parser.add_argument("file", type=Path, help="table definition, for example results/ablations.toml")
+    parser.add_argument("--format", choices=("markdown", "latex", "csv", "html"), help="only this one (default: all)")
+    parser.add_argument("--out", type=Path, default=Path("results/tables"), help="folder for the files")
+    parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
+
+
+def show_arguments(parser: Parser) -> None:
+    """Arguments of `show`."""
+    parser.add_argument("run", help="run folder, or its id under results/runs")
+
+
+def play_arguments(parser: Parser) -> None:
+    """Arguments of `play`."""
+    parser.add_argument("env", help="path of an environment's Python file, or with --run its id")
+    parser.add_argument("--run", help="take the environment from this run")
+    parser.add_argument("--seed", type=int, default=0, help="instance to play (default 0)")
+    parser.add_argument("--hint", action="store_true", help="show its hint first")
+
+
+def envs_arguments(parser: Parser) -> None:
+    """Arguments of `envs`."""
+    parser.add_argument("run", help="run folder, or its id under results/runs")
+    parser.add_argument("--all", action="store_true", help="rejected proposals too, with the reason")
+
+
+def reproduce_arguments(parser: Parser) -> None:
+    """Arguments of `reproduce`."""
+    parser.add_argument("--rows", type=_words, help="only these rows, separated by commas (default: all)")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds per row (default 1; the publishable run has 5)")
+    parser.add_argument("--scale", choices=("nano", "smoke"), default="nano", help="smoke is the short run of CI")
+    parser.add_argument("--fresh", action="store_true", help="start every row over")
+    parser.add_argument("--out", type=Path, help="folder of the runs (default: results/runs/<scale>)")
+    parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
+
+
+VERBS: dict[str, tuple[str, str]] = {
+    "train": ("spadework.training.loop:train_command", "train a recipe; the same command continues a stopped run"),
+    "table": ("spadework.harness.table:table_command", "build a table from the runs on disk"),
+    "show": ("spadework.harness.show:show_command", "one run: its state, its config, its last figures"),
+    "play": ("spadework.harness.play:play_command", "play a generated environment yourself, in the terminal"),
+    "envs": ("spadework.harness.show:envs_command", "the environments a run generated, with win rate, regret and hint"),
+    "reproduce": ("spadework.training.reproduce:reproduce_command", "train and evaluate every row of the ablation table"),
+}
+ARGUMENTS: dict[str, Callable[[Parser], None]] = {
+    "train": train_arguments,
+    "table": table_arguments,
+    "show": show_arguments,
+    "play": play_arguments,
+    "envs": envs_arguments,
+    "reproduce": reproduce_arguments,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process's) and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        arguments = parse(words)
+        return int(command(arguments.verb)(arguments))
+    except SpadeworkError as error:
+        print(f"spadework: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        print("spadework: interrupted; the same command goes on from the saved state.", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.OK)
+
+
+def parse(words: Sequence[str]) -> Arguments:
+    """The parsed arguments, `verb` among them. Raises `InputError`; an unknown verb offers the nearest."""
+    verb = words[0] if words and not words[0].startswith("-") else None
+    if verb is not None and verb not in VERBS:
+        raise InputError(f"unknown verb {verb!r}{nearest(verb, VERBS)}; the verbs are {', '.join(VERBS)}.")
+    parser = Parser(prog="spadework", description="Measure models, and train one that designs its own environments.")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name, (_, summary) in VERBS.items():
+        ARGUMENTS[name](verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False))
+    return parser.parse_args(words)
+
+
+def command(verb: str) -> Command:
+    """The function of a verb, imported now. Raises `InputError` when a package it needs is not installed."""
+    module, _, function = VERBS[verb][0].partition(":")
+    try:
+        found: Command = getattr(importlib.import_module(module), function)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("spadework"):
+            raise
+        raise InputError(
+            f"`spadework {verb}` needs the package {error.name!r}, which is not installed; "
+            "install spadework with its dependencies, for example pip install 'spadework[report]'."
+        ) from None
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

@@ -1,0 +1,90 @@
+"""`spadework show RUN` and `spadework envs RUN`: what a run folder holds, for people.
+
+Reads the folder and writes nothing; a run in progress can be looked at.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from . import jsonl
+from .config import flatten
+from .errors import ExitCode
+from .store import CONFIG, ENVIRONMENTS, METRICS, RECORDS, SUMMARY, find_run, read_document
+
+DASH = "-"
+"""What stands where nothing was measured."""
+
+
+def show_command(arguments: Namespace) -> ExitCode:
+    """Print state, config, last metrics and summary of `arguments.run`."""
+    run = find_run(arguments.run)
+    console = Console()
+    for title, values in sections(run).items():
+        console.print(pairs(title, values))
+    return ExitCode.OK
+
+
+def envs_command(arguments: Namespace) -> ExitCode:
+    """List the environments `arguments.run` generated; with `arguments.all` the rejected proposals too."""
+    run = find_run(arguments.run)
+    rows = jsonl.read(run / ENVIRONMENTS)
+    shown = rows if arguments.all else [row for row in rows if row.get("valid")]
+    console = Console()
+    console.print(environments_table(shown))
+    print(f"{len(rows)} proposals, {sum(bool(row.get('valid')) for row in rows)} accepted.")
+    return ExitCode.OK
+
+
+def sections(run: Path) -> dict[str, Mapping[str, object]]:
+    """What `show` prints: title to values, in order."""
+    config, metrics = read_document(run / CONFIG), jsonl.read(run / METRICS)
+    finished = (run / SUMMARY).is_file()
+    state: dict[str, object] = {
+        "state": "finished" if finished else "not finished; the command that began it continues it",
+        "steps": len(metrics),
+        "config digest": config.get("digest"),
+        "environments": len(jsonl.read(run / ENVIRONMENTS)),
+    }
+    for lines in sorted((run / RECORDS).glob("*.jsonl")):
+        state[f"records {lines.stem}"] = len(jsonl.read(lines))
+    found: dict[str, Mapping[str, object]] = {run.name: state, "config": _settings(config)}
+    if metrics:
+        found["last metrics"] = metrics[-1]
+    if finished:
+        found["summary"] = flatten(read_document(run / SUMMARY))
+    return found
+
+
+def pairs(title: str, values: Mapping[str, object]) -> Table:
+    """A two-column table of names and values."""
+    table = Table(title=title, title_justify="left", show_header=False, box=None)
+    for name, value in values.items():
+        table.add_row(Text(name), Text(cell(value)))
+    return table
+
+
+def environments_table(rows: Sequence[jsonl.Row]) -> Table:
+    """One line an environment: step, id, skill, win rate, regret, then its hint, or why it was rejected."""
+    table = Table("step", "id", "skill", "win rate", "regret", "hint, or why rejected", box=None)
+    for row in rows:
+        last = row.get("hint") if row.get("valid") else f"rejected: {row.get('reason')}"
+        values = (row.get("step"), row.get("id"), row.get("skill"), row.get("win_rate"), row.get("regret"), last)
+        table.add_row(*(Text(cell(value)) for value in values))
+    return table
+
+
+def cell(value: object) -> str:
+    """A value as text: a dash for nothing, three decimals for a fraction."""
+    if value is None or value == "":
+        return DASH
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _settings(config: jsonl.Row) -> dict[str, object]:
+    resolved = config.get("config")
+    return flatten(resolved) if isinstance(resolved, dict) else {}
