@@ -1,0 +1,147 @@
+"""One evaluation as arrays: which item got which outcome and reward, without any text.
+
+What it is: the bridge from sample records (`{"item", "category", "outcome", "reward"}`, one JSON line a sample) to the
+arrays of `statistics`, and to the compact form that is committed (a digit per sample). What it is not: a score.
+
+Shapes: I items in sorted order, R samples of each. Packed outcomes are digits into a legend written beside them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from math import isfinite
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, nearest
+from .jsonl import Row
+from .statistics import Floats
+from .types import Outcome
+
+LEGEND = tuple(str(outcome) for outcome in Outcome)
+UNSCORED = tuple(number for number, outcome in enumerate(Outcome) if not outcome.scored)
+RIGHT = LEGEND.index(Outcome.RIGHT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemList:
+    """The items of a task in sorted order, each with its category."""
+
+    items: tuple[str, ...]
+    categories: tuple[str, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """First 16 hex digits of the sha256 over names and categories."""
+        text = "\n".join(f"{item}\t{category}" for item, category in zip(self.items, self.categories, strict=True))
+        return sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What one checkpoint answered in one mode."""
+
+    listed: ItemList
+    outcomes_IR: NDArray[np.uint8]
+    """Positions in `LEGEND`."""
+    rewards_IR: Floats
+    """Final rewards in [-1, 1], NaN where the sample was not scored."""
+
+    def right_IR(self) -> Floats:
+        """1 where right, 0 where not, NaN where not scored."""
+        return np.where(self.scored_IR(), (self.outcomes_IR == RIGHT).astype(np.float64), np.nan)
+
+    def scored_IR(self) -> NDArray[np.bool_]:
+        """False where scorer or host failed."""
+        return ~np.isin(self.outcomes_IR, UNSCORED)
+
+    def positions(self, category: str | None) -> NDArray[np.int64]:
+        """Rows of the items of a category, or of all items."""
+        return np.flatnonzero([category is None or own == category for own in self.listed.categories])
+
+    def counts(self, category: str | None = None) -> Counter[str]:
+        """Samples per outcome code."""
+        numbers = np.bincount(self.outcomes_IR[self.positions(category)].ravel(), minlength=len(LEGEND))
+        return Counter({name: int(n) for name, n in zip(LEGEND, numbers, strict=True) if n})
+
+
+class Packed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`Answers` as JSON: `outcomes` holds I x R digits item by item, `rewards` as many positions in `palette`."""
+
+    items: str
+    repeats: int
+    outcomes: str
+    palette: list[float | None]
+    rewards: list[int]
+
+
+def parse(rows: Sequence[Row], where: str, *, repeats: bool) -> Answers:
+    """Answers from the lines of a record file; `where` names the file in errors.
+
+    Every item must have the same number of samples, one where `repeats` is false: a line counted twice, as a resumed
+    run that appends again would leave it, is an error and no better score.
+    """
+    by_item: dict[str, list[tuple[int, float]]] = {}
+    categories: dict[str, str] = {}
+    for number, row in enumerate(rows, start=1):
+        item, category, sample = _sample(row, f"{where}, line {number}")
+        if categories.setdefault(item, category) != category:
+            raise InputError(f"{where}, line {number}: item {item!r} has two categories; evaluate this run again.")
+        by_item.setdefault(item, []).append(sample)
+    sizes = Counter(map(len, by_item.values()))
+    if not by_item:
+        raise InputError(f"{where} holds no sample; evaluate this run again.")
+    if len(sizes) > 1 or (not repeats and sizes.keys() != {1}):
+        often, item = max((len(samples), item) for item, samples in by_item.items())
+        raise InputError(f"{where}: item {item!r} stands there {often} times; remove the file and evaluate again.")
+    listed = ItemList(items=tuple(sorted(by_item)), categories=tuple(categories[item] for item in sorted(by_item)))
+    table = np.array([by_item[item] for item in listed.items], dtype=np.float64)
+    return Answers(listed=listed, outcomes_IR=table[:, :, 0].astype(np.uint8), rewards_IR=table[:, :, 1])
+
+
+def _sample(row: Row, where: str) -> tuple[str, str, tuple[int, float]]:
+    item, category, outcome, reward = (row.get(key) for key in ("item", "category", "outcome", "reward"))
+    if not isinstance(item, str) or not isinstance(category, str) or not isinstance(outcome, str):
+        raise InputError(f"{where} lacks item, category or outcome; evaluate this run again.")
+    if outcome not in LEGEND:
+        raise InputError(f"{where}: unknown outcome {outcome!r}{nearest(outcome, LEGEND)}; evaluate this run again.")
+    code = LEGEND.index(outcome)
+    if code in UNSCORED:
+        return item, category, (code, float("nan"))
+    if isinstance(reward, bool) or not isinstance(reward, int | float) or not isfinite(reward) or abs(reward) > 1:
+        raise InputError(f"{where}: reward {reward!r} is no number in [-1, 1]; mend the scorer and evaluate again.")
+    return item, category, (code, float(reward))
+
+
+def pack(answers: Answers) -> Packed:
+    """The compact form; `unpack` takes it back without loss."""
+    rewards = [None if np.isnan(value) else float(value) for value in answers.rewards_IR.ravel()]
+    palette = sorted({value for value in rewards if value is not None})
+    found: list[float | None] = [*palette, None] if None in rewards else [*palette]
+    place = {value: number for number, value in enumerate(found)}
+    return Packed(
+        items=answers.listed.digest, repeats=answers.outcomes_IR.shape[1], palette=found,
+        outcomes="".join(map(str, answers.outcomes_IR.ravel())), rewards=[place[value] for value in rewards],
+    )  # fmt: skip
+
+
+def unpack(packed: Packed, lists: dict[str, ItemList], legend: Sequence[str], where: str) -> Answers:
+    """Answers from the compact form; `legend` is the one written beside it, so that codes may be added later."""
+    listed = lists.get(packed.items)
+    size = 0 if listed is None else len(listed.items) * packed.repeats
+    if listed is None or not len(packed.outcomes) == len(packed.rewards) == size or size == 0:
+        raise InputError(f"{where} does not fit its item list; take the folder from git again or pack the runs anew.")
+    try:
+        codes = [LEGEND.index(legend[int(digit)]) for digit in packed.outcomes]
+        rewards = [packed.palette[position] for position in packed.rewards]
+    except (ValueError, IndexError):
+        raise InputError(f"{where} holds an unknown code; take the folder from git again or pack anew.") from None
+    shape = (len(listed.items), packed.repeats)
+    return Answers(
+        listed=listed, outcomes_IR=np.array(codes, dtype=np.uint8).reshape(shape),
+        rewards_IR=np.array([np.nan if v is None else v for v in rewards], dtype=np.float64).reshape(shape),
+    )  # fmt: skip

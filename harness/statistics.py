@@ -1,0 +1,292 @@
+"""Scores with intervals: pure functions of arrays, on numpy and scipy.
+
+What it is: one value, its 95 % interval and the counts behind it, for binary outcomes and for bounded rewards, for one
+evaluation or for many seeds. What it is not: a test of two runs (`comparison`), a reader of files (`answers`).
+
+Shapes: S seeds, I items, R repeats of an item. NaN marks a sample that was not scored: it is outside every mean and the
+`Score` says so. A stratum is a category; the value is the unweighted mean of the strata, and so is its interval.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import comb, sqrt
+from typing import NamedTuple, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from .errors import IncompleteError, InputError
+from .seeds import derive
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CONFIDENCE = 0.95
+DRAWS = 2000
+"""Replicates of the hierarchical bootstrap."""
+
+
+class Interval(NamedTuple):
+    """Both ends of a 95 % interval, in the unit of the value."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Score:
+    """A value that carries its evidence. Binary values lie in [0, 1] and are never percent here."""
+
+    value: float
+    low: float
+    high: float
+    n_items: int
+    n_samples: int
+    """Samples asked for, over all seeds and repeats."""
+    n_scored: int
+    n_seeds: int = 1
+    seed_sd: float | None = None
+    """Standard deviation of the value between seeds; None for one seed."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Samples per outcome code."""
+    value_all: float | None = None
+    """The value when each unscored sample counts as 0: shown beside `value` when the two differ."""
+
+    @property
+    def complete(self) -> bool:
+        """False when a sample is missing from the denominator."""
+        return self.n_scored == self.n_samples
+
+    @property
+    def completeness(self) -> str:
+        """`n scored of n`, or an empty string when every sample was scored."""
+        return "" if self.complete else f"{self.n_scored:,} scored of {self.n_samples:,}"
+
+
+def wilson(successes: float, n: float, critical: float | None = None) -> Interval:
+    """Wilson's score interval of a proportion; `n` may be an effective, fractional sample size (1927, JASA 22:209)."""
+    if n <= 0:
+        raise IncompleteError("a proportion of no samples is undefined; evaluate at least one item")
+    z = stats.norm.ppf((1 + CONFIDENCE) / 2) if critical is None else critical
+    p = successes / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return Interval(0.0 if p == 0 else max(0.0, middle - half), 1.0 if p == 1 else min(1.0, middle + half))
+
+
+def proportion(successes: int, n: int) -> Score:
+    """The share of `n` counted things (labels, valid programs) with Wilson's interval."""
+    if not 0 <= successes <= n:
+        raise InputError(f"{successes} of {n} is no share; give 0 <= successes <= n")
+    low, high = wilson(successes, n)
+    return Score(value=successes / n, low=low, high=high, n_items=n, n_samples=n, n_scored=n)
+
+
+def pass_at_k(samples: int, right: int, k: int) -> float:
+    """Unbiased pass@k of one item, 1 - C(n-c, k) / C(n, k) (Chen et al. 2021, arXiv 2107.03374); k > n is an error."""
+    if k < 1 or not 0 <= right <= samples:
+        raise InputError(f"pass@{k} of {right} right in {samples} is undefined; give k >= 1 and 0 <= right <= samples")
+    if samples < k:
+        raise InputError(f"pass@{k} is undefined here: need {k} samples, have {samples}; draw more or lower k")
+    return 1.0 - comb(samples - right, k) / comb(samples, k)
+
+
+def score(
+    values_SIR: Floats,
+    strata_I: Sequence[str] | None = None,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    counts: dict[str, int] | None = None,
+    seed: int = 0,
+) -> Score:
+    """Mean over seeds of the unweighted mean over strata of the mean over items, with its interval.
+
+    One seed: Wilson per stratum (on the effective sample size where items repeat or scores are fractional), combined
+    over strata. Many seeds: `hierarchical`, never narrower than the interval that takes the seeds for repeats of items.
+    Raises IncompleteError when nothing, or nothing of one stratum, was scored.
+    """
+    zero, span = bounds[0], bounds[1] - bounds[0]
+    unit_SIR = _unit_values(values_SIR, bounds)
+    members = strata_members(strata_I, unit_SIR.shape[1])
+    means_SI = item_means(unit_SIR)
+    per_seed = np.array([macro_mean(row_I, members) for row_I in means_SI])
+    value = float(per_seed.mean())
+    low, high = _stratified_interval(np.moveaxis(unit_SIR, 0, -1), members)
+    if len(per_seed) > 1:
+        wide = hierarchical(means_SI, members, seed=seed)
+        low, high = min(low, wide.low), max(high, wide.high)
+    with_zeros = item_means(np.where(np.isfinite(unit_SIR), unit_SIR, -zero / span))
+    value_all = float(np.mean([macro_mean(row_I, members) for row_I in with_zeros]))
+    return Score(
+        value=zero + span * value, low=zero + span * min(low, value), high=zero + span * max(high, value),
+        n_items=unit_SIR.shape[1], n_samples=unit_SIR.size, n_scored=int(np.isfinite(unit_SIR).sum()),
+        n_seeds=len(per_seed), seed_sd=span * float(per_seed.std(ddof=1)) if len(per_seed) > 1 else None,
+        counts=dict(counts or {}), value_all=zero + span * value_all,
+    )  # fmt: skip
+
+
+def _unit_values(values_SIR: Floats, bounds: tuple[float, float]) -> Floats:
+    """Values moved from their bounds to [0, 1]; refuses what lies outside, and raises when nothing was scored."""
+    low, high = bounds
+    unit_SIR = (np.asarray(values_SIR, dtype=np.float64) - low) / (high - low)
+    if unit_SIR.ndim != 3:
+        raise InputError(f"values have {unit_SIR.ndim} axes; give them as seeds x items x repeats")
+    seen = unit_SIR[np.isfinite(unit_SIR)]
+    if seen.size == 0:
+        raise IncompleteError("not one sample was scored, so there is no score; evaluate again")
+    if seen.min() < -1e-9 or seen.max() > 1 + 1e-9:
+        raise InputError(f"a value lies outside [{low}, {high}]; scores are never percent here, divide by 100")
+    return unit_SIR
+
+
+def strata_members(strata_I: Sequence[str] | None, n_items: int) -> list[Ints]:
+    """Indices of the items of each stratum, strata in sorted order; one stratum when None."""
+    if n_items == 0:
+        raise IncompleteError("an evaluation without items has no score; check the task's item list")
+    if strata_I is None:
+        return [np.arange(n_items)]
+    names = np.asarray(strata_I)
+    assert len(names) == n_items, "one stratum per item"
+    return [np.flatnonzero(names == name) for name in sorted(set(strata_I))]
+
+
+def item_means(values_SIR: Floats) -> Floats:
+    """Means over repeats; NaN where no repeat of an item was scored."""
+    scored = np.isfinite(values_SIR)
+    totals = np.where(scored, values_SIR, 0.0).sum(axis=-1)
+    n = scored.sum(axis=-1)
+    return np.where(n > 0, totals / np.maximum(n, 1), np.nan)
+
+
+def macro_mean(values_I: Floats, members: Sequence[Ints]) -> float:
+    """Unweighted mean of the strata's means over scored items."""
+    means = []
+    for index in members:
+        scored = values_I[index][np.isfinite(values_I[index])]
+        if scored.size == 0:
+            raise IncompleteError("no sample of a whole category was scored; evaluate it again")
+        means.append(scored.mean())
+    return float(np.mean(means))
+
+
+def _stratified_interval(values_IQ: Floats, members: Sequence[Ints]) -> Interval:
+    """Strata combined as Zou and Donner (2008) do: each end is the root of its summed squared distances."""
+    values_IQ = values_IQ.reshape(values_IQ.shape[0], -1)
+    below, above, middle = 0.0, 0.0, 0.0
+    for index in members:
+        value, (low, high) = clustered(values_IQ[index])
+        middle += value / len(members)
+        below += ((value - low) / len(members)) ** 2
+        above += ((high - value) / len(members)) ** 2
+    return Interval(max(0.0, middle - sqrt(below)), min(1.0, middle + sqrt(above)))
+
+
+def clustered(values_IQ: Floats) -> tuple[float, Interval]:
+    """Mean of item means in [0, 1] and Wilson's interval on the effective number of samples; items are the clusters.
+
+    Binary and unrepeated: plain Wilson. Otherwise n_eff = p(1-p)/se^2 with se from the item means and Student's t on
+    items - 1 degrees of freedom (the idea of Korn and Graubard 1998). When all items agree on 0 or 1, or the rarer
+    outcome piles up in a few items, the variance between items is unknown and n_eff is at most the number of items.
+    """
+    means_I = item_means(values_IQ)
+    means_I = means_I[np.isfinite(means_I)]
+    if means_I.size == 0:
+        raise IncompleteError("no sample of a whole category was scored; evaluate it again")
+    seen = values_IQ[np.isfinite(values_IQ)]
+    binary = bool(np.isin(seen, (0.0, 1.0)).all())
+    n, p = means_I.size, float(means_I.mean())
+    if p in (0.0, 1.0) or n == 1 or (binary and seen.size == n):
+        return p, wilson(p * n, n)
+    spread = means_I if binary else np.concatenate([means_I, (0.0, 1.0)])
+    variance = float(spread.var(ddof=1)) / n
+    effective = p * (1 - p) / variance if variance > 0 else float(seen.size)
+    if binary:
+        effective = min(effective, float(n) if _piled_up(values_IQ, p) else float(seen.size))
+    return p, wilson(p * effective, effective, float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)))
+
+
+def _piled_up(values_IQ: Floats, p: float) -> bool:
+    """Fewer than ten items hold all of the rarer outcome, and on average twice or more each."""
+    rarer_I = (values_IQ == (1.0 if p <= 0.5 else 0.0)).sum(axis=1)
+    items = int((rarer_I > 0).sum())
+    return items < 10 and int(rarer_I.sum()) >= 2 * items
+
+
+class TwoLevel(NamedTuple):
+    """A mean over seeds and items (both random, crossed), its standard error and Satterthwaite's degrees of freedom."""
+
+    estimate: float
+    se: float
+    dof: float
+
+
+def two_level(values_SI: Floats, members: Sequence[Ints], pseudo: float = 0.0) -> TwoLevel:
+    """Variance of the macro mean from seeds, plus from items, less the interaction that both contain.
+
+    `pseudo` > 0 adds to each stratum two pseudo-items at +-pseudo/sqrt(2) (Agresti and Min 2005 for paired binary data,
+    pseudo 1), so that a sample without any disagreement does not claim a variance of zero.
+    """
+    n_seeds = values_SI.shape[0]
+    per_seed = np.array([macro_mean(row_I, members) for row_I in values_SI])
+    item_variance, interaction, item_dof = 0.0, 0.0, 0.0
+    for index in members:
+        block_SI = values_SI[:, index]
+        block_SI = block_SI[:, np.isfinite(block_SI).any(axis=0)]
+        means_I = np.nanmean(block_SI, axis=0)
+        n = means_I.size + (2 if pseudo else 0)
+        squares = float((means_I**2).sum()) + pseudo**2
+        spread = squares - float(means_I.sum()) ** 2 / n
+        weight = 1.0 / len(members) ** 2
+        item_variance += weight * spread / max(1, n - 1) / n
+        item_dof += max(1, n - 1)
+        if n_seeds > 1 and means_I.size > 1:
+            rest_SI = block_SI - np.nanmean(block_SI, axis=1, keepdims=True) - means_I + np.nanmean(block_SI)
+            mean_square = float(np.nansum(rest_SI**2)) / ((n_seeds - 1) * (means_I.size - 1))
+            interaction += weight * mean_square / (n_seeds * means_I.size)
+    seed_variance = float(per_seed.var(ddof=1)) / n_seeds if n_seeds > 1 else 0.0
+    variance = max(seed_variance + item_variance - interaction, seed_variance, item_variance)
+    seed_dof_term = seed_variance**2 / (n_seeds - 1) if n_seeds > 1 else 0.0
+    denominator = seed_dof_term + item_variance**2 / item_dof
+    dof = (seed_variance + item_variance) ** 2 / denominator if denominator > 0 else item_dof
+    return TwoLevel(float(per_seed.mean()), sqrt(variance), max(1.0, dof))
+
+
+def hierarchical(values_SI: Floats, members: Sequence[Ints], *, seed: int = 0, draws: int = DRAWS) -> Interval:
+    """Bootstrap over seeds x items (both resampled, crossed) of a macro mean of values in [0, 1].
+
+    A percentile interval of five seeds is too narrow. So the bootstrap gives the *shape* of the interval and
+    `two_level` its *size*: deviations are scaled by (t x standard error) / (z x own). Deterministic in `seed`.
+    """
+    estimate, se, dof = two_level(values_SI, members)
+    replicates = bootstrap_means(values_SI, members, seed=seed, draws=draws)
+    own = float(replicates.std())
+    if own == 0.0 or se == 0.0:
+        return Interval(estimate, estimate)
+    tail = (1 - CONFIDENCE) / 2
+    scale = float(stats.t.ppf(1 - tail, dof)) * se / (float(stats.norm.ppf(1 - tail)) * own)
+    low, high = np.quantile(replicates, [tail, 1 - tail])
+    return Interval(max(0.0, estimate + scale * (low - estimate)), min(1.0, estimate + scale * (high - estimate)))
+
+
+def bootstrap_means(values_SI: Floats, members: Sequence[Ints], *, seed: int, draws: int) -> Floats:
+    """Macro means of `draws` resamples: seeds drawn once a replicate, items drawn within each stratum."""
+    n_seeds = values_SI.shape[0]
+    seeds_BS = _resample_weights(seed, "seeds", n_seeds, draws) / n_seeds
+    totals_BS = np.zeros((draws, n_seeds))
+    for number, index in enumerate(members):
+        block_SI = values_SI[:, index]
+        weights_BI = _resample_weights(seed, f"items/{number}", len(index), draws)
+        known_SI = np.isfinite(block_SI).astype(np.float64)
+        n_BS = weights_BI @ known_SI.T
+        sums_BS = weights_BI @ np.where(known_SI > 0, block_SI, 0.0).T
+        totals_BS += np.where(n_BS > 0, sums_BS / np.maximum(n_BS, 1.0), np.nanmean(block_SI)) / len(members)
+    return np.asarray((seeds_BS * totals_BS).sum(axis=1), dtype=np.float64)
+
+
+@lru_cache(maxsize=12)
+def _resample_weights(seed: int, purpose: str, n: int, draws: int) -> Floats:
+    """How often each of `n` things is drawn in each of `draws` resamples with replacement; shape (draws, n)."""
+    rng = np.random.default_rng(derive(seed, "bootstrap", purpose, n, draws))
+    picks = rng.integers(0, n, size=(draws, n)) + n * np.arange(draws)[:, None]
+    return np.bincount(picks.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float64)
