@@ -1,6 +1,6 @@
 """Files that are whole or not there: written beside their place, then renamed over it.
 
-A kill or a full disk at any moment leaves the old file as it was. No locking: one writer a file is the caller's promise.
+A kill or a full disk at any moment leaves the old file as it was. No locking: one writer a file is the caller's part.
 """
 
 import os
@@ -23,15 +23,16 @@ def replacing(path: Path, *, sync: bool = True) -> Iterator[Path]:
     partial = path.with_name(f".{path.name}{SUFFIX}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        if sync:
-            with partial.open("rb+") as file:
-                os.fsync(file.fileno())
-        os.replace(partial, path)
+        try:
+            yield partial
+            if sync:
+                with partial.open("rb+") as file:
+                    os.fsync(file.fileno())
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise disk_refused(path, error) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def write_atomic(path: Path, data: bytes | str, *, sync: bool = True) -> None:
@@ -44,5 +45,5 @@ def disk_refused(path: Path, error: OSError) -> IncompleteError:
     """The one sentence for a disk that does not take a file."""
     return IncompleteError(
         f"cannot write {path} ({error.strerror or error}), what was there before is whole; "
-        "make room and run the same command again."
+        "free some room there and run the same command again."
     )

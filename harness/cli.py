@@ -1,6 +1,6 @@
 """The command `spadework VERB`: reads arguments, runs one verb, turns our errors into one sentence and an exit code.
 
-Verbs are named by strings and imported only when they run, so `spadework --help` needs nothing but the standard library.
+Verbs are named by strings and imported only when they run, so `--help` needs the standard library alone.
 Each verb is a function of the parsed arguments that returns an `ExitCode`; it prints its own results.
 """
 
@@ -78,8 +78,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "table": ("spadework.harness.table:table_command", "build a table from the runs on disk"),
     "show": ("spadework.harness.show:show_command", "one run: its state, its config, its last figures"),
     "play": ("spadework.harness.play:play_command", "play a generated environment yourself, in the terminal"),
-    "envs": ("spadework.harness.show:envs_command", "the environments a run generated, with win rate, regret and hint"),
-    "reproduce": ("spadework.training.reproduce:reproduce_command", "train and evaluate every row of the ablation table"),
+    "envs": ("spadework.harness.show:envs_command", "a run's environments with win rate, regret and hint"),
+    "reproduce": (
+        "spadework.training.reproduce:reproduce_command",
+        "train and evaluate the ablation table's rows",
+    ),
 }
 ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "train": train_arguments,

@@ -1,7 +1,7 @@
 """Settings as data: strict TOML in, frozen values out.
 
-A section is a subclass of `Section` (`class Optimiser(Section, frozen=True, kw_only=True)`); its defaults are the paper's
-setting, so a key in a file is visibly somebody's choice. The steps are separate so that a recipe can be a difference:
+A section is a subclass of `Section` (`class Optimiser(Section, frozen=True, kw_only=True)`). Its defaults are the
+paper's setting, so that a key in a file is one's own choice. The steps are separate, so that recipes can be differences:
 
     read_table(path) -> merge(base, delta) -> override(table, ["a.b=1"]) -> build(Recipe, table, where=path)
 
@@ -79,7 +79,7 @@ def override(table: Mapping[str, object], assignments: Iterable[str]) -> Table:
 def build(kind: type[SectionT], table: Mapping[str, object], *, where: Path | str) -> SectionT:
     """A checked, frozen `kind` from a table. `where` opens the message of an error.
 
-    Raises `InputError` for an unknown key (nearest offered), a missing one, a wrong type and a number that is not finite.
+    Raises `InputError` for an unknown key (nearest offered), a missing one, a wrong type, a number not finite.
     """
     _refuse_unknown(inspect.type_info(kind), table, (), where)
     _refuse_infinite(table, (), where)
@@ -121,7 +121,8 @@ def dump_toml(config: msgspec.Struct | Mapping[str, object]) -> str:
 
 
 def _plain(config: msgspec.Struct | Mapping[str, object]) -> Table:
-    plain = msgspec.to_builtins(config, str_keys=True)
+    """As it lies on disk: JSON's own types, so that a tuple and the list read back are the same value."""
+    plain = msgspec.json.decode(msgspec.json.encode(config))
     assert isinstance(plain, dict)
     return plain
 
@@ -172,9 +173,8 @@ def _chosen(kind: inspect.UnionType, value: object) -> inspect.Type:
     tables = [t for t in kind.types if isinstance(t, inspect.StructType | inspect.DictType)]
     if isinstance(value, Mapping):
         for member in tables:
-            if isinstance(member, inspect.StructType) and member.tag_field in value:
-                if value[member.tag_field] == member.tag:
-                    return member
+            if isinstance(member, inspect.StructType) and value.get(member.tag_field or "", ...) == member.tag:
+                return member
         if len(tables) == 1:
             return tables[0]
     return inspect.AnyType()

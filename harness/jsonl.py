@@ -30,7 +30,7 @@ def append(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def read(path: Path) -> list[Row]:
-    """Every whole line. A file that is not there has none. Raises `InputError` with the line number for a damaged one."""
+    """Every whole line; none without a file. Raises `InputError` with the line number of a damaged one."""
     return [_decoded(line, number, path) for number, line in enumerate(_whole_lines(path), start=1)]
 
 
@@ -81,4 +81,4 @@ def _decoded(line: bytes, number: int, path: Path) -> Row:
     try:
         return msgspec.json.decode(line, type=Row)
     except msgspec.DecodeError as error:
-        raise InputError(f"{path}, line {number}: {error}; remove that line or start the run over with --fresh.") from None
+        raise InputError(f"{path}, line {number}: {error}; remove that line, or start over with --fresh.") from None

@@ -67,7 +67,8 @@ def _torch_threads() -> int | None:
 def _commit() -> tuple[str | None, bool | None]:
     """(commit, dirty) of the checkout this code was installed from, found at the code itself or in the current folder.
 
-    A folder counts only when it holds this very file: another project's repository around a virtual environment does not.
+    A folder counts only when it holds this very file, so another project's repository around a virtual environment
+    does not.
     """
     for root in (THIS_FILE.parent.parent, Path.cwd()):
         twin = root / "harness" / THIS_FILE.name

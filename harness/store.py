@@ -3,7 +3,7 @@
     results/runs/<id>/
         lock                 held (flock) while a process works on the run; its pid
         config.json          {"digest", "config"}: the resolved settings, written first
-        provenance.json      one entry for each different installation or machine that worked on the run
+        provenance.json      one entry for each installation or machine that worked on the run
         metrics.jsonl        one line a step, for machines
         environments.jsonl   one line a proposed environment, accepted or not
         records/<name>.jsonl one line a sample, whole or not at all
@@ -11,7 +11,7 @@
         summary.json         written last: its presence means the run is finished
 
 Steps count from 0. A checkpoint "at step s" holds the state after s steps; `resume(s)` removes every line of step s and
-later, so that a continued run leaves the same bytes as one that was never stopped. The store knows no meaning of the rows.
+later, so a continued run leaves the same bytes as one that was never stopped. The meaning of rows is the writer's.
 """
 
 import fcntl
@@ -125,14 +125,13 @@ class RunFolder:
 
     def _settle_config(self, config: msgspec.Struct) -> None:
         path = self.path / CONFIG
-        mine = json.loads(settings.dump_json(config))
         if not path.is_file():
-            write_atomic(path, _document({"digest": self.digest, "config": mine}))
+            write_atomic(path, _document({"digest": self.digest, "config": config}))
             return
         theirs = read_document(path)
         if theirs.get("digest") != self.digest:
             old = theirs.get("config")
-            keys = settings.difference(old if isinstance(old, dict) else {}, mine)
+            keys = settings.difference(old if isinstance(old, dict) else {}, config)
             raise InputError(
                 f"{self.path} holds a run of another config (it differs in {', '.join(keys) or 'its digest'}); "
                 "give --fresh to start over there, or another --out."
