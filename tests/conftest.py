@@ -1,7 +1,9 @@
 """Fixtures of the whole suite: where the test data lie, and how many tests went without."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any, Callable
 
 import pytest
 
@@ -19,6 +21,14 @@ def data() -> Path:
     path = Path(folder)
     assert path.is_dir(), f"{DATA_VARIABLE} names {folder}, which is no folder; correct or unset it."
     return path
+
+
+@pytest.fixture(scope="session")
+def vector() -> Callable[[str], Any]:
+    """Inputs and outputs of an official function, by the id in data/spade_vectors.json."""
+    path = Path(__file__).parent / "data" / "spade_vectors.json"
+    by_id = {entry["id"]: entry for entry in json.loads(path.read_text(encoding="utf-8"))["vectors"]}
+    return by_id.__getitem__
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

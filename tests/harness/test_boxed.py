@@ -1,0 +1,52 @@
+import time
+from typing import Any, Callable
+
+import pytest
+
+from spadework.harness.boxed import last_box
+
+
+def official_action(text: str) -> str:
+    box = last_box(text)
+    return text.strip() if box is None else "\\boxed{" + box + "}"
+
+
+def test_boxes_are_read_as_the_official_parser_reads_them_but_the_last_one_counts(vector: Callable[[str], Any]) -> None:
+    case = vector("parse_action_boxed")
+    ours = dict(zip(case["inputs"], map(official_action, case["inputs"]), strict=True))
+    deviations = {
+        "first \\boxed{1} then \\boxed{2}": "\\boxed{2}",
+        "try \\boxed{a} and \\boxed{\\text{b}}": "\\boxed{\\text{b}}",
+    }
+    assert ours == dict(zip(case["inputs"], case["expected"], strict=True)) | deviations
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("", None),
+        ("\\boxed{}", None),
+        ("\\boxed{1} \\boxed{ }", "1"),
+        ("\\boxed{1} and \\boxed{2", "1"),
+        ("\\boxed{ \\boxed{3}", "3"),
+        ("\\boxed{a {b} \\{ c}", "a {b} \\{ c"),
+        ("\\boxed{{1},{2}}", "{1},{2}"),
+        ("} } \\boxed {x} {", "x"),
+        ("\\boxed{{}}", None),
+        ("\\\\boxed{x}", None),
+        ("boxed{x} \\fbox{y}", None),
+    ],
+)
+def test_only_a_balanced_box_with_something_in_it_is_a_box(text: str, content: str | None) -> None:
+    assert last_box(text) == content
+
+
+def test_a_hundred_thousand_open_boxes_are_read_in_linear_time() -> None:
+    def seconds(text: str) -> float:
+        start = time.perf_counter()
+        last_box(text)
+        return time.perf_counter() - start
+
+    small, large = "\\boxed{" * 5_000, "\\boxed{" * 50_000
+    assert min(seconds(large) for _ in range(3)) < 60 * min(seconds(small) for _ in range(3))
+    assert last_box("\\boxed{" + "{" * 50_000 + "}" * 50_000 + "}") is not None
