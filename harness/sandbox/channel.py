@@ -1,0 +1,143 @@
+"""The host's ends of one worker's pipes, and one poll loop over many of them.
+
+Both ends are non-blocking: a stuck worker can delay an exchange up to its deadline and no longer.
+"""
+
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from typing import Iterable, Sequence
+
+from .frames import HEADER, pack
+
+CHUNK = 1 << 16
+
+
+class Channel:
+    """Frames to one worker and back, one question at a time. `failure` says why there will be no answer any more."""
+
+    def __init__(self, requests: int, answers: int, pidfd: int) -> None:
+        self.requests, self.answers, self.pidfd = requests, answers, pidfd
+        self.outgoing: memoryview = memoryview(b"")
+        self.incoming = bytearray()
+        self.answer_limit = 0
+        self.waiting = False
+        self.failure = ""
+        """Empty, "hang", "crash" or "protocol"."""
+        for descriptor in (requests, answers):
+            os.set_blocking(descriptor, False)
+
+    def ask(self, payload: bytes, answer_limit: int) -> None:
+        """Start an exchange: the question is on its way when this returns, as far as the pipe takes it."""
+        assert not self.waiting, "one question at a time"
+        self.post(payload)
+        self.expect(answer_limit)
+
+    def post(self, payload: bytes) -> None:
+        """Send a frame that has no answer of its own."""
+        self.outgoing = memoryview(bytes(self.outgoing) + pack(payload))
+        self.write()
+
+    def expect(self, answer_limit: int) -> None:
+        """Wait for an answer of at most so many bytes."""
+        self.answer_limit, self.waiting = answer_limit, True
+
+    def write(self) -> None:
+        """Send what the pipe takes now. A dead worker is noticed where its answer is read."""
+        try:
+            while self.outgoing:
+                self.outgoing = self.outgoing[os.write(self.requests, self.outgoing) :]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self.outgoing = memoryview(b"")
+
+    def read(self) -> None:
+        """Take what has come; ends the waiting when the answer is whole, too long, or will not come."""
+        try:
+            chunk = os.read(self.answers, CHUNK)
+        except BlockingIOError:
+            return
+        if not chunk:
+            self._fail("crash")
+            return
+        self.incoming += chunk
+        if len(self.incoming) < HEADER.size:
+            return
+        size = HEADER.unpack_from(self.incoming)[0] + HEADER.size
+        if size > self.answer_limit + HEADER.size or len(self.incoming) > size:
+            self._fail("protocol")
+        elif len(self.incoming) == size:
+            self.waiting = False
+
+    def answer(self) -> bytes:
+        """The payload of the answer that has come."""
+        assert not self.waiting and not self.failure
+        payload = bytes(self.incoming[HEADER.size :])
+        self.incoming.clear()
+        return payload
+
+    def hang(self) -> None:
+        """The deadline passed."""
+        self._fail("hang")
+
+    def _fail(self, why: str) -> None:
+        self.failure, self.waiting = why, False
+        self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL, to exactly this process (a pidfd is never another one)."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill the worker and close this side; returns when it is dead."""
+        self.kill()
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        poll.poll(5_000)
+        for descriptor in (self.requests, self.answers, self.pidfd):
+            os.close(descriptor)
+
+
+def exchange(channels: Iterable[Channel], wall_s: float) -> None:
+    """Carry every started exchange to its end: an answer, or a `failure`. Returns within `wall_s` seconds or so."""
+    waiting = {channel.answers: channel for channel in channels if channel.waiting}
+    writing = {channel.requests: channel for channel in waiting.values() if channel.outgoing}
+    poll = select.poll()
+    for descriptor in waiting:
+        poll.register(descriptor, select.POLLIN)
+    for descriptor in writing:
+        poll.register(descriptor, select.POLLOUT)
+    deadline = time.monotonic() + wall_s
+    while waiting:
+        events = poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
+        if not events and time.monotonic() >= deadline:
+            for channel in waiting.values():
+                channel.hang()
+            return
+        for descriptor, _event in events:
+            _attend(descriptor, waiting, writing, poll)
+
+
+def _attend(descriptor: int, waiting: dict[int, Channel], writing: dict[int, Channel], poll: select.poll) -> None:
+    if descriptor in writing:
+        channel = writing[descriptor]
+        channel.write()
+        if not channel.outgoing:
+            del writing[descriptor]
+            poll.unregister(descriptor)
+    elif descriptor in waiting:
+        channel = waiting[descriptor]
+        channel.read()
+        if not channel.waiting:
+            del waiting[descriptor]
+            poll.unregister(descriptor)
+
+
+def wall_for(channels: Sequence[object], one_s: float) -> float:
+    """Seconds that `channels` workers may take together: one worker's allowance, times the workers a core has."""
+    cores = os.cpu_count() or 1
+    return one_s * max(1.0, len(channels) / cores)

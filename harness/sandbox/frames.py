@@ -1,0 +1,141 @@
+"""What crosses the pipes: JSON with a four-byte length in front, checked against a schema on both sides; never pickle.
+
+Standard library and msgspec only: the host and the jailed interpreter both load this file.
+"""
+
+import math
+import os
+import struct
+from typing import Any
+
+import msgspec
+
+from .limits import HOST_KINDS, EnvError, ErrorKind, Limits, Step, failed
+
+HEADER = struct.Struct("<I")
+TEXT_EXPANSION = 6
+"""JSON writes one character in at most six bytes."""
+
+
+class ResetFrame(msgspec.Struct, array_like=True, tag="reset"):
+    """(instance, seed) pairs."""
+
+    items: list[tuple[int, int]]
+
+
+class StepFrame(msgspec.Struct, array_like=True, tag="step"):
+    """(instance, action) pairs."""
+
+    items: list[tuple[int, str]]
+
+
+Frame = ResetFrame | StepFrame
+
+
+class WireStep(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A `Step` as it is written; `kind` is empty unless the instance failed."""
+
+    instance: int
+    observation: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+    kind: str = ""
+    message: str = ""
+
+
+class Reply(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A worker's answer to one frame; with a `kind` the whole worker is ending, whatever the steps say."""
+
+    kind: str
+    message: str
+    steps: list[WireStep]
+
+
+class ProtocolError(Exception):
+    """Bytes that are not an answer."""
+
+
+_reply_decoder = msgspec.json.Decoder(Reply)
+
+
+def pack(payload: bytes) -> bytes:
+    """A payload with its length in front."""
+    return HEADER.pack(len(payload)) + payload
+
+
+def read_exactly(descriptor: int, size: int) -> bytes:
+    """`size` bytes of a blocking pipe; EOFError when it was closed before."""
+    chunks: list[bytes] = []
+    while size:
+        chunk = os.read(descriptor, size)
+        if not chunk:
+            raise EOFError
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
+
+
+def read_frame(descriptor: int) -> bytes:
+    """The next payload of a blocking pipe."""
+    return read_exactly(descriptor, HEADER.unpack(read_exactly(descriptor, HEADER.size))[0])
+
+
+def write_frame(descriptor: int, payload: bytes) -> None:
+    """Write a payload to a blocking pipe."""
+    view = memoryview(pack(payload))
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def reply_bytes(items: int, limits: Limits) -> int:
+    """The most bytes an honest answer to `items` calls can have."""
+    one = TEXT_EXPANSION * (limits.obs_chars + limits.message_chars) + limits.info_bytes + 256
+    return items * one + TEXT_EXPANSION * limits.message_chars + 256
+
+
+def decode_reply(payload: bytes, expected: list[int], limits: Limits) -> tuple[EnvError | None, list[Step]]:
+    """A worker's answer, checked field by field: (fatal error, None while it goes on; one step an expected instance).
+
+    Raises ProtocolError for anything an honest worker would not write.
+    """
+    try:
+        reply = _reply_decoder.decode(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"undecodable answer: {error}") from None
+    if reply.kind:
+        fatal = EnvError(kind=_kind(reply.kind), fault="program", message=reply.message[: limits.message_chars])
+        return fatal, []
+    if [step.instance for step in reply.steps] != expected:
+        raise ProtocolError("the answer names other instances than the question")
+    return None, [_checked(step, limits) for step in reply.steps]
+
+
+def _kind(text: str) -> ErrorKind:
+    try:
+        kind = ErrorKind(text)
+    except ValueError:
+        raise ProtocolError("unknown kind of error") from None
+    if kind in HOST_KINDS:
+        raise ProtocolError("a worker cannot blame the host")
+    return kind
+
+
+def _checked(wire: WireStep, limits: Limits) -> Step:
+    if wire.kind:
+        return failed(wire.instance, _kind(wire.kind), wire.message[: limits.message_chars])
+    if (
+        len(wire.observation) > limits.obs_chars
+        or not math.isfinite(wire.reward)
+        or abs(wire.reward) > limits.abs_reward
+    ):
+        raise ProtocolError("an answer outside the limits")
+    return Step(
+        instance=wire.instance,
+        observation=wire.observation,
+        reward=wire.reward,
+        terminated=wire.terminated,
+        truncated=wire.truncated,
+        info=wire.info,
+    )

@@ -1,0 +1,137 @@
+"""What a program sees: its builtins, the modules it may import, and a `random` of its own for each instance.
+
+This keeps honest programs deterministic and apart from each other; it is **not** a wall. Python objects lead to
+everything the interpreter holds, so a hostile program gets past it. The walls are the process, its limits and its user.
+Runs in the jailed interpreter; standard library only.
+"""
+
+import builtins
+import importlib
+import random
+import sys
+from types import CodeType, ModuleType
+from typing import Any, Mapping, Sequence
+
+MODULE_NAME = "environment"
+
+ALLOWED = (
+    "__future__", "abc", "bisect", "cmath", "collections", "collections.abc", "copy", "dataclasses", "decimal", "enum",
+    "fractions", "functools", "heapq", "itertools", "json", "math", "numbers", "operator", "random", "re", "statistics",
+    "string", "textwrap", "types", "typing", "unicodedata",
+)  # fmt: skip
+
+REMOVED = frozenset({
+    "open", "input", "breakpoint", "exec", "eval", "compile", "help", "exit", "quit", "copyright", "credits", "license",
+    "id", "__import__", "__loader__", "__spec__", "__debug__",
+})  # fmt: skip
+"""`id` goes because addresses differ from one server to the next."""
+
+RANDOM_METHODS = tuple(name for name in random.__all__ if name not in ("Random", "SystemRandom"))
+
+
+class ForbiddenModule(ImportError):
+    """An import outside the allow-list."""
+
+
+class Instance:
+    """The private state of one instance outside its own objects: where its random numbers come from."""
+
+    __slots__ = ("env", "seed", "_entropy")
+
+    def __init__(self, seed: int) -> None:
+        self.env: Any = None
+        self.seed = seed
+        self._entropy: random.Random | None = None
+
+    def entropy(self) -> int:
+        """What an unseeded generator gets instead of the system's entropy."""
+        if self._entropy is None:
+            self._entropy = random.Random(f"entropy {self.seed}")
+        return self._entropy.getrandbits(64)
+
+
+class Current:
+    """Which instance is being called. There is one per worker."""
+
+    instance = Instance(0)
+
+
+class ProgramRandom(random.Random):
+    """`random.Random` that asks the current instance where the original would ask the system."""
+
+    def __init__(self, x: Any = None) -> None:
+        super().__init__(Current.instance.entropy() if x is None else x)
+
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        """Seed; without a value, from the instance."""
+        super().seed(Current.instance.entropy() if a is None else a, version)
+
+
+def random_module(generator: random.Random) -> ModuleType:
+    """A module that looks like `random` and draws from one generator."""
+    module = ModuleType("random")
+    module.__dict__.update({name: getattr(generator, name) for name in RANDOM_METHODS})
+    module.__dict__.update(Random=ProgramRandom, SystemRandom=ProgramRandom)
+    return module
+
+
+def _facade(name: str) -> ModuleType:
+    """The public, non-module names of a module: a change to it stays in the worker, and it leads to no other module."""
+    real = importlib.import_module(name)
+    facade = ModuleType(name)
+    for key, value in vars(real).items():
+        if not key.startswith("_") and not isinstance(value, ModuleType):
+            facade.__dict__[key] = value
+    return facade
+
+
+def load_facades() -> dict[str, ModuleType]:
+    """Import every permitted module now: after the fork an interpreter's folder may not be readable any more."""
+    facades = {name: _facade(name) for name in ALLOWED}
+    for name, facade in facades.items():
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(facades[parent], child, facade)
+    return facades
+
+
+def _discard(*_values: object, **_options: object) -> None:
+    """`print`: a program has nobody to talk to."""
+
+
+def _importer(modules: Mapping[str, ModuleType]) -> Any:
+    def restricted_import(
+        name: str,
+        globals: Mapping[str, object] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        module = modules.get(name) if level == 0 else None
+        if module is None:
+            raise ForbiddenModule(f"a program may not import {name!r}; permitted are {', '.join(ALLOWED)}")
+        return module if fromlist else modules[name.partition(".")[0]]
+
+    return restricted_import
+
+
+BASE_BUILTINS = {key: value for key, value in vars(builtins).items() if key not in REMOVED} | {"print": _discard}
+
+
+def execute(code: CodeType, facades: Mapping[str, ModuleType], instance: Instance) -> dict[str, Any]:
+    """Execute a program's module for one instance and return its names. Raises whatever the program raises."""
+    modules = {**facades, "random": random_module(ProgramRandom(instance.seed))}
+    module = ModuleType(MODULE_NAME)
+    sys.modules[MODULE_NAME] = module
+    names = module.__dict__
+    names["__builtins__"] = {**BASE_BUILTINS, "__import__": _importer(modules)}
+    exec(code, names)
+    return names
+
+
+def environment_class(names: Mapping[str, Any]) -> str | None:
+    """The last class defined here whose name ends in `Env` and that no other class defined here derives from."""
+    own = [value for value in names.values() if isinstance(value, type) and value.__module__ == MODULE_NAME]
+    leaves = [cls for cls in own if not any(other is not cls and issubclass(other, cls) for other in own)]
+    found = [cls.__name__ for cls in leaves if cls.__name__.endswith("Env") and names.get(cls.__name__) is cls]
+    return found[-1] if found else None
