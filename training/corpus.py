@@ -2,7 +2,7 @@
 
 A corpus is a value: the passages in order, a part kept for evaluation, the counts of what was dropped, and a digest.
 The passage of a proposal is a pure function of (seed, step, index). Nothing here falls back to another corpus, and
-nothing is written to disk. The built-in texts are listed in `corpus_texts`; JSONL files and the Hub are read in `corpus_files`.
+nothing is written to disk. The built-in texts are listed in `corpus_texts`; `corpus_files` reads JSONL and the Hub.
 """
 
 import json

@@ -147,7 +147,8 @@ def _text(name: str) -> str:
     if name == "python_topics":
         return _python_topics()
     if name not in TEXTS:
-        raise InputError(f"no built-in text is called {name!r}{nearest(name, TEXTS)}: use one of {', '.join(TEXTS)}.")
+        known = [*TEXTS, "python_topics"]
+        raise InputError(f"no built-in text is called {name!r}{nearest(name, known)}: use one of {', '.join(known)}.")
     entry = TEXTS[name]
     return entry.read(verified(name, entry))
 
