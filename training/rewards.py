@@ -95,7 +95,7 @@ def pay_blend_confident(stats: WindowStats, settings: RewardSettings, context: R
     """0.6 P(w) + 0.4 clip(L / 0.15, 0, 1) with L the one-sided lower bound of the paired regret. Ours.
 
     `blend` pays a third of its regret share for no regret at all: 16 pairs of coin flips measure a gap of 0.15 or more
-    in one environment of four. Here only what lies above the bound (`paired_interval`, one-sided 80 %) counts. Share of
+    in one environment of five. Here only what lies above the bound (`paired_interval`, one-sided 80 %) counts. Share of
     the regret part paid, 16 binary pairs, 20,000 draws: true regret 0 (.5 against .5): 0.33 -> 0.09; true regret .4
     (.7 against .3): 0.97 -> 0.81; .6 (.9 against .3): 1.00 -> 0.99. At 64 pairs: 0.23 -> 0.06 and 1.00 -> 1.00.
     """
