@@ -1,0 +1,115 @@
+"""What a developer and a user run: `nox -s SESSION -- ARGUMENTS`. `nox -l` lists the sessions.
+
+Environments are made with venv and pip: the CPU build of torch is found by pip alone, so torch comes first.
+"""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["lint", "types", "tests", "package"]
+nox.options.error_on_external_run = True
+
+TORCH = "torch==2.13.0"
+RUFF = "ruff==0.17.6"
+PACKAGES = ("harness", "tasks", "training", "baselines")
+QUIET = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+ONE_THREAD = {**QUIET, "OMP_NUM_THREADS": "1"}
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff: rules and import order."""
+    session.install(RUFF)
+    session.run("ruff", "check", *session.posargs, ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy --strict, on a normal install as a user has it."""
+    install(session, "report,dev")
+    settings = str(Path("pyproject.toml").resolve())
+    targets = [word for name in PACKAGES for word in ("-p", f"spadework.{name}")]
+    session.chdir(session.create_tmp())
+    session.run("mypy", "--strict", "--config-file", settings, "--cache-dir", ".mypy_cache", *targets)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The test suite in two processes of one thread each; warnings are errors. Arguments go to pytest."""
+    install(session, "report,dev")
+    session.run("pytest", "-n", "2", *(session.posargs or ["tests"]), env=ONE_THREAD)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build wheel and sdist; the wheel alone gives a working `spadework --help` and nothing generic."""
+    session.install("build")
+    out = Path(session.create_tmp()) / "dist"
+    shutil.rmtree(out, ignore_errors=True)
+    clean()
+    session.run("python", "-m", "build", "--outdir", str(out), ".")
+    clean()
+    (wheel,) = out.glob("*.whl")
+    (_,) = out.glob("*.tar.gz")
+    check_contents(session, wheel)
+    session.install("--no-deps", "--force-reinstall", str(wheel))
+    session.run("python", "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is not None)")
+    session.run("spadework", "--help", silent=True)
+    session.run("python", "-m", "spadework.harness", "train", "--help", silent=True)
+
+
+@nox.session(reuse_venv=True)
+def bench(session: nox.Session) -> None:
+    """`nox -s bench -- NAME`: one measurement of speed (all without a name)."""
+    install(session, "report")
+    session.run("python", "-m", "spadework.harness.bench", *session.posargs, env=QUIET)
+
+
+@nox.session(reuse_venv=True)
+def nano_base(session: nox.Session) -> None:
+    """Make the nano organism's warm start again, into training/nano/ (slow)."""
+    install(session, "report")
+    arguments = session.posargs or ["--out", "training/nano"]
+    session.run("python", "-m", "spadework.training.nano.warm_start", *arguments, env=QUIET)
+
+
+@nox.session(reuse_venv=True)
+def reproduce_table3(session: nox.Session) -> None:
+    """Train and evaluate every row of the ablation table and print it. Arguments go to `spadework reproduce`."""
+    install(session, "report")
+    session.run("spadework", "reproduce", *session.posargs, env=QUIET, interrupt_timeout=60, terminate_timeout=10)
+
+
+def install(session: nox.Session, extras: str) -> None:
+    """torch first, then the project as a normal install with its extras."""
+    session.install(TORCH)
+    clean()
+    session.install(f".[{extras}]")
+    clean()
+
+
+def clean() -> None:
+    """Remove what an in-tree build leaves; the next build would take stale modules from it."""
+    shutil.rmtree("build", ignore_errors=True)
+
+
+def check_contents(session: nox.Session, wheel: Path) -> None:
+    """Only `spadework/` lies in the wheel, and every file of the four packages lies in it."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    roots = {name.partition("/")[0] for name in names}
+    generic = sorted(root for root in roots if root != "spadework" and not root.startswith("spadework-"))
+    if generic:
+        session.error(f"the wheel puts {generic} into site-packages")
+    missing = sorted(name for name in package_files() if f"spadework/{name}" not in names)
+    if missing:
+        session.error(f"the wheel lacks {missing}; name their folder or pattern in pyproject.toml")
+
+
+def package_files() -> list[str]:
+    """Every file of the packages: modules, recipes, checkpoint, pools, py.typed."""
+    files = (path for name in PACKAGES for path in Path(name).rglob("*") if path.is_file())
+    return [path.as_posix() for path in files if not {"__pycache__", ".mypy_cache"}.intersection(path.parts)]
