@@ -12,6 +12,9 @@ from scipy.special import stdtrit
 
 from ..harness.types import Arm, Episode, Outcome
 
+HUNG = ("env_error:timeout:", "env_error:hang:")
+"""How the text of a sandbox error begins when a call took too long."""
+
 
 class Interval(NamedTuple):
     """An estimate with its interval, in units of the return."""
@@ -36,7 +39,7 @@ class WindowStats:
     errors: int = 0
     """Plays without the hint that ended by a fault of the program: no win here, and never the agent's loss."""
     step_timeout: bool = False
-    """The program hung."""
+    """The program hung in a play of either arm."""
 
     def __post_init__(self) -> None:
         assert len(self.hint) == len(self.plain_paired), "hint and plain_paired are pairs"
@@ -54,9 +57,10 @@ class WindowStats:
         dropped; a fault of the host is no fault of the program.
         """
         arms: dict[Arm, dict[int, list[float | None]]] = {arm: defaultdict(list) for arm in Arm}
-        errors = 0
+        errors, hung = 0, self.step_timeout
         for episode in episodes:
             arms[episode.play.arm][episode.play.seed].append(episode.reward)
+            hung = hung or episode.error.startswith(HUNG)
             errors += episode.play.arm is Arm.PLAIN and episode.outcome is Outcome.SCORER_ERROR
         plain = [value for values in arms[Arm.PLAIN].values() for value in values if value is not None]
         pairs = list(_pairs(arms[Arm.HINT], arms[Arm.PLAIN]))
@@ -68,6 +72,7 @@ class WindowStats:
             plain_paired=self.plain_paired + tuple(pair[2] for pair in pairs),
             instances=known + tuple(pair[0] for pair in pairs),
             errors=self.errors + errors,
+            step_timeout=hung,
         )
 
 

@@ -1,9 +1,11 @@
 import random
+from dataclasses import replace
 from statistics import fmean
 
 import msgspec
 import pytest
 
+from spadework.harness.sandbox.limits import EnvError, ErrorKind
 from spadework.harness.types import Arm, Episode, Outcome, Play, Program, Sampling, Trajectory
 from spadework.training.window import WindowStats, paired_interval, regret, share_won, win_rate
 
@@ -37,6 +39,16 @@ def test_an_unscored_play_is_no_return_and_takes_its_pair_with_it() -> None:
     stats = WindowStats().add(0, plain + [episode(seed, Arm.HINT, 1.0) for seed in (1, 2, 3)])
     assert (stats.plays, stats.hint, stats.errors) == ({0: (1.0,)}, (1.0,), 1)
     assert win_rate(stats) == 0.5, "the program's own fault counts as no win, the host's not at all"
+
+
+@pytest.mark.parametrize(
+    ("kind", "hung"), [(ErrorKind.TIMEOUT, True), (ErrorKind.HANG, True), (ErrorKind.EXCEPTION, False)]
+)
+def test_a_program_that_hangs_in_a_play_is_remembered_as_hung(kind: ErrorKind, hung: bool) -> None:
+    error = str(EnvError(kind=kind, fault="program", message="env_error:hang: said the program"))
+    fault = replace(episode(1, Arm.PLAIN, None, Outcome.SCORER_ERROR), error=error)
+    stats = WindowStats().add(0, [fault]).add(1, [episode(2, Arm.PLAIN, 1.0)])
+    assert (stats.step_timeout, stats.errors) == (hung, 1)
 
 
 def test_steps_of_a_window_add_up_and_later_offsets_do_not_enter_the_regret() -> None:
