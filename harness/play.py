@@ -12,10 +12,12 @@ from pathlib import Path
 from . import jsonl
 from .errors import ExitCode, InputError, nearest
 from .sandbox import EnvProcess, Sandbox, Step
+from .show import printable
 from .store import ENVIRONMENTS, find_run
 
 QUIT = ("quit", "exit")
-HINT_SUFFIX = ".hint.txt"
+POOL_MANIFEST = "manifest.jsonl"
+"""Where a pool of environments keeps the hint of each file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,18 +36,19 @@ def play_command(arguments: Namespace) -> ExitCode:
     with Sandbox() as sandbox:
         environment = sandbox.open(found.source)
         if arguments.hint:
-            print(f"hint: {found.hint}")
+            print(printable(f"hint: {found.hint}"))
         play(environment, arguments.seed, ask=input, tell=print)
     return ExitCode.OK
 
 
 def from_file(path: Path) -> Playable:
-    """The program in `path`, and the hint in `<name>.hint.txt` beside it where there is one."""
+    """The program in `path`; its hint where the file lies in a pool whose manifest gives one."""
     if not path.is_file():
         names = [entry.name for entry in path.parent.glob("*.py")] if path.parent.is_dir() else []
         raise InputError(f"no file {path}{nearest(path.name, names)}; give an environment's Python file.")
-    hint = path.with_name(path.stem + HINT_SUFFIX)
-    return Playable(source=path.read_text(), hint=hint.read_text().strip() if hint.is_file() else None)
+    lines = jsonl.read(path.with_name(POOL_MANIFEST))
+    hints = [line["hint"] for line in lines if line.get("file") == path.name and line.get("hint")]
+    return Playable(source=path.read_text(encoding="utf-8"), hint=str(hints[0]) if hints else None)
 
 
 def from_run(run: str, program_id: str) -> Playable:
@@ -62,17 +65,20 @@ def from_run(run: str, program_id: str) -> Playable:
 
 def play(environment: EnvProcess, seed: int, *, ask: Callable[[str], str], tell: Callable[[str], None]) -> float:
     """One episode between a person and a program; returns its final reward. `quit` or the end of input leaves it."""
-    step = environment.reset([(0, seed)])[0]
-    tell(f"{step.observation}\n(type an action; `quit` leaves)" if step.error is None else "")
+    step = _sound(environment.reset([(0, seed)])[0])
+    tell(f"{printable(step.observation)}\n(type an action; `quit` leaves)")
     turns = 0
-    while not (step.error or step.terminated or step.truncated):
+    while not (step.terminated or step.truncated):
         action = _asked(ask)
         if action is None:
             tell("left.")
             return 0.0
-        step, turns = environment.step([(0, action)])[0], turns + 1
-        tell(f"{step.observation}\n[reward {step.reward:g}]" if step.error is None else "")
-    return _ended(step, turns, tell)
+        step, turns = _sound(environment.step([(0, action)])[0]), turns + 1
+        tell(f"{printable(step.observation)}\n[reward {step.reward:g}]")
+    reward = max(-1.0, min(1.0, step.reward)) if step.terminated else 0.0
+    how = "ended" if step.terminated else "cut off"
+    tell(f"{how} after {turns} turn{'' if turns == 1 else 's'}; final reward {reward:g}")
+    return reward
 
 
 def _asked(ask: Callable[[str], str]) -> str | None:
@@ -83,10 +89,9 @@ def _asked(ask: Callable[[str], str]) -> str | None:
     return None if action in QUIT else action
 
 
-def _ended(step: Step, turns: int, tell: Callable[[str], None]) -> float:
+def _sound(step: Step) -> Step:
     if step.error is not None:
-        raise InputError(f"the environment failed ({step.error.kind}: {step.error.message}); play another one.")
-    reward = max(-1.0, min(1.0, float(step.reward))) if step.terminated else 0.0
-    how = "ended" if step.terminated else "cut off"
-    tell(f"{how} after {turns} turn{'' if turns == 1 else 's'}; final reward {reward:g}")
-    return reward
+        raise InputError(
+            f"the environment failed ({step.error.kind}: {printable(step.error.message)}); play another one."
+        )
+    return step

@@ -3,6 +3,7 @@
 Reads the folder and writes nothing; a run in progress can be looked at.
 """
 
+import unicodedata
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -82,7 +83,12 @@ def cell(value: object) -> str:
     """A value as text: a dash for nothing, three decimals for a fraction."""
     if value is None or value == "":
         return DASH
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Text that a model or its program wrote, without the control characters that could drive the terminal."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\ufffd" for c in text)
 
 
 def _settings(config: jsonl.Row) -> dict[str, object]:

@@ -7,7 +7,7 @@ import pytest
 
 from spadework.harness.config import Section
 from spadework.harness.errors import ExitCode
-from spadework.harness.show import cell, envs_command, sections, show_command
+from spadework.harness.show import cell, envs_command, printable, sections, show_command
 from spadework.harness.store import RunFolder
 
 
@@ -70,3 +70,7 @@ def test_environments_are_listed_and_rejected_ones_only_when_asked(
 
 def test_what_was_not_measured_is_a_dash() -> None:
     assert cell(None) == "-" and cell("") == "-" and cell(0.0) == "0.000" and cell(0) == "0" and cell(False) == "False"
+
+
+def test_text_of_a_model_cannot_drive_the_terminal() -> None:
+    assert printable("a\x1b[2Jb\tc\nd\u202ee é") == "a\ufffd[2Jb\tc\nd\ufffde é"
