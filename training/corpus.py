@@ -213,7 +213,7 @@ def numerals(text: str) -> str:
 
 def is_heldout(passage_id: str, share: float) -> bool:
     """Whether a passage is for evaluation only; depends on its id alone, so that adding texts moves none."""
-    return int(passage_id, 16) < share * 2 ** (4 * len(passage_id))
+    return int(passage_id, 16) < share * (1 << (4 * len(passage_id)))
 
 
 def _marked(words: list[str]) -> list[tuple[str, int]]:
