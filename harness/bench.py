@@ -1,6 +1,6 @@
-"""`python -m spadework.harness.bench NAME`: one named measurement of speed, as ratios within one run.
+"""`python -m spadework.harness.bench NAME [ARGUMENTS]`: one named measurement of speed, as ratios within one run.
 
-The measurements live beside what they measure; this module only knows their names.
+The measurements live beside what they measure and read their own arguments; this module only knows their names.
 """
 
 import importlib
@@ -11,22 +11,26 @@ from .errors import ExitCode, nearest
 
 BENCHES: dict[str, str] = {
     "sampler": "spadework.harness.bench_sampler:main",
+    "sandbox": "spadework.harness.bench_sandbox:main",
     "play": "spadework.training.bench_play:main",
 }
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the measurements named, all of them when none is named; the first failure's exit code is returned."""
-    for name in argv or tuple(BENCHES):
-        if name not in BENCHES:
-            print(f"bench: unknown {name!r}{nearest(name, BENCHES)}; known are {', '.join(BENCHES)}.", file=sys.stderr)
-            return int(ExitCode.WRONG_INPUT)
-        module, _, function = BENCHES[name].partition(":")
-        measure: Callable[[], int | None] = getattr(importlib.import_module(module), function)
-        code = measure() or 0
-        if code:
-            return int(code)
-    return int(ExitCode.OK)
+def main(words: Sequence[str]) -> int:
+    """Run the measurement named, with the words after its name; without a name all of them. Returns the worst code."""
+    if words and words[0] not in BENCHES:
+        near = nearest(words[0], BENCHES)
+        print(f"bench: unknown {words[0]!r}{near}; the names are {', '.join(BENCHES)}.", file=sys.stderr)
+        return int(ExitCode.WRONG_INPUT)
+    return measure(words[0], words[1:]) if words else max(measure(name, ()) for name in BENCHES)
+
+
+def measure(name: str, words: Sequence[str]) -> int:
+    """Run one measurement as its own command line would."""
+    module, _, function = BENCHES[name].partition(":")
+    command: Callable[[], int | None] = getattr(importlib.import_module(module), function)
+    sys.argv = [f"bench {name}", *words]
+    return int(command() or ExitCode.OK)
 
 
 if __name__ == "__main__":

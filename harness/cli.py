@@ -40,7 +40,9 @@ def table_arguments(parser: Parser) -> None:
     """Arguments of `table`."""
     parser.add_argument("file", type=Path, help="table definition, for example results/ablations.toml")
     parser.add_argument("--format", choices=("markdown", "latex", "csv", "html"), help="only this one (default: all)")
-    parser.add_argument("--out", type=Path, default=Path("results/tables"), help="folder for the files")
+    parser.add_argument("--out", type=Path, help="folder for the files (default: tables/ beside the definition)")
+    parser.add_argument("--scale", help="build it from the runs of this scale")
+    parser.add_argument("--no-time", action="store_true", help="leave the columns of time out")
     parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
 
 

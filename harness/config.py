@@ -1,7 +1,7 @@
 """Settings as data: strict TOML in, frozen values out.
 
 A section is a subclass of `Section` (`class Optimiser(Section, frozen=True, kw_only=True)`). Its defaults are the
-paper's setting, so that a key in a file is one's own choice. The steps are separate, so that recipes can be differences:
+paper's setting, so a key in a file is somebody's choice. The steps are separate, so that recipes can be differences:
 
     read_table(path) -> merge(base, delta) -> override(table, ["a.b=1"]) -> build(Recipe, table, where=path)
 
