@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from .decode import Decoder, Place, decoder_for
+from .decode import Decoder, Place
+from .decode_hub import HubDecoder
+from .decode_llama import LlamaDecoder, serves
 from .errors import InputError
 from .sampling import Rules, draw, uniforms
 from .types import Completion, Finish, Request
 
-_ALIVE = 0.85
+_ALIVE = 0.75
 """When fewer of the rows than this share are alive, the ended ones are dropped from the batch."""
 
 
@@ -89,7 +91,8 @@ class LocalEngine:
     def _batch(self, requests: Sequence[Request]) -> list[Completion]:
         """One batch, longest history first."""
         if self._decoder is None:
-            self._decoder = decoder_for(self._model, self._pad_id)
+            kind = LlamaDecoder if serves(self._model) else HubDecoder
+            self._decoder = kind(self._model, self._pad_id)
         cached = [self._known(request) for request in requests]
         logits_BV = self._decoder.open([request.ids for request in requests], cached)
         drawn = _Run(self._decoder, requests, [self._room(request) for request in requests], logits_BV.device)

@@ -45,6 +45,7 @@ class Rules:
     top_p_B1: Tensor
     stop_BN: Tensor
     """Stop ids, padded with -1."""
+    plain: bool
     greedy: bool
     sampled: bool
     truncated: bool
@@ -61,6 +62,7 @@ class Rules:
             top_k_B1=torch.tensor([[s.top_k or 2**31] for s in settings], device=device),
             top_p_B1=torch.tensor([[s.top_p] for s in settings], device=device),
             stop_BN=torch.tensor(stops, device=device),
+            plain=all(s.temperature in (0, 1) for s in settings),
             greedy=len(sampled) < len(settings),
             sampled=bool(sampled),
             truncated=any(s.top_p < 1 or s.top_k > 0 for s in sampled),
@@ -74,6 +76,7 @@ class Rules:
             top_k_B1=self.top_k_B1[rows],
             top_p_B1=self.top_p_B1[rows],
             stop_BN=self.stop_BN[rows],
+            plain=self.plain,
             greedy=self.greedy,
             sampled=self.sampled,
             truncated=self.truncated,
@@ -90,21 +93,19 @@ def draw(logits_BV: Tensor, rules: Rules, noise_B: Tensor) -> tuple[Tensor, Tens
     Greedy rows take the first largest logit; their log-prob is that of temperature 1. Ties at a truncation's edge go to
     the smaller id.
     """
-    scaled_BV = logits_BV.float() / rules.temperature_B1
-    top_B1 = scaled_BV.amax(1, keepdim=True)
-    weight_BV = (scaled_BV - top_B1).exp_()
-    log_total_B1 = top_B1 + weight_BV.sum(1, keepdim=True).log_()
+    scaled_BV = logits_BV.float() if rules.plain else logits_BV.float() / rules.temperature_B1
+    weight_BV = scaled_BV.softmax(1)
     if rules.sampled:
         token_B = _inverse_cdf(_truncate(weight_BV, rules) if rules.truncated else weight_BV, noise_B)
         if rules.greedy:
             token_B = torch.where(rules.greedy_B, scaled_BV.argmax(1), token_B)
     else:
         token_B = scaled_BV.argmax(1)
-    return token_B, (scaled_BV.gather(1, token_B[:, None]) - log_total_B1).squeeze(1)
+    return token_B, weight_BV.gather(1, token_B[:, None]).squeeze(1).log_()
 
 
 def _truncate(weight_BV: Tensor, rules: Rules) -> Tensor:
-    """Unnormalised probabilities with everything outside top-k, then outside the nucleus of what is left, set to 0."""
+    """Probabilities with everything outside top-k, then outside the nucleus of what is left, set to 0."""
     sorted_BV, order_BV = weight_BV.sort(dim=1, descending=True, stable=True)
     rank_V = torch.arange(sorted_BV.shape[1], device=sorted_BV.device)
     sorted_BV = sorted_BV.masked_fill(rank_V >= rules.top_k_B1, 0.0)
