@@ -1,6 +1,7 @@
 """The host's ends of one worker's pipes, and one poll loop over many of them.
 
-Both ends are non-blocking: a stuck worker can delay an exchange up to its deadline and no longer.
+Both ends are non-blocking: a stuck worker can delay an exchange up to its deadline and no longer. A worker that is
+ready to run and got little of the processor is not stuck: on a crowded machine it is given more time.
 """
 
 import os
@@ -8,18 +9,24 @@ import select
 import signal
 import time
 from contextlib import suppress
-from typing import Iterable, Sequence
+from pathlib import Path
+from typing import Iterable
 
 from .frames import HEADER, pack
 
 CHUNK = 1 << 16
+EXTENSIONS = 10
+"""How often a starved worker's deadline is put off."""
+BUSY_SHARE = 0.5
+"""A worker that used this share of the deadline as CPU time was not starved."""
 
 
 class Channel:
     """Frames to one worker and back, one question at a time. `failure` says why there will be no answer any more."""
 
-    def __init__(self, requests: int, answers: int, pidfd: int) -> None:
-        self.requests, self.answers, self.pidfd = requests, answers, pidfd
+    def __init__(self, requests: int, answers: int, pidfd: int, pid: int) -> None:
+        self.requests, self.answers, self.pidfd, self.pid = requests, answers, pidfd, pid
+        self.cpu_at_start = 0.0
         self.outgoing: memoryview = memoryview(b"")
         self.incoming = bytearray()
         self.answer_limit = 0
@@ -43,6 +50,7 @@ class Channel:
     def expect(self, answer_limit: int) -> None:
         """Wait for an answer of at most so many bytes."""
         self.answer_limit, self.waiting = answer_limit, True
+        self.cpu_at_start = self._cpu_s()
 
     def write(self) -> None:
         """Send what the pipe takes now. A dead worker is noticed where its answer is read."""
@@ -83,6 +91,21 @@ class Channel:
         """The deadline passed."""
         self._fail("hang")
 
+    def starved(self, wall_s: float) -> bool:
+        """Whether the worker wants the processor and did not get enough of it for a deadline of `wall_s`."""
+        try:
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        return state == "R" and self._cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
+
+    def _cpu_s(self) -> float:
+        """CPU seconds of the worker's life, by its POSIX clock; 0.0 once it is gone."""
+        try:
+            return time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return 0.0
+
     def _fail(self, why: str) -> None:
         self.failure, self.waiting = why, False
         self.kill()
@@ -103,7 +126,8 @@ class Channel:
 
 
 def exchange(channels: Iterable[Channel], wall_s: float) -> None:
-    """Carry every started exchange to its end: an answer, or a `failure`. Returns within `wall_s` seconds or so."""
+    """Carry every started exchange to its end: an answer, or a `failure`. A worker has `wall_s` seconds,
+    put off while it starves."""
     waiting = {channel.answers: channel for channel in channels if channel.waiting}
     writing = {channel.requests: channel for channel in waiting.values() if channel.outgoing}
     poll = select.poll()
@@ -111,13 +135,15 @@ def exchange(channels: Iterable[Channel], wall_s: float) -> None:
         poll.register(descriptor, select.POLLIN)
     for descriptor in writing:
         poll.register(descriptor, select.POLLOUT)
-    deadline = time.monotonic() + wall_s
+    deadline, extensions = time.monotonic() + wall_s, 0
     while waiting:
         events = poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
         if not events and time.monotonic() >= deadline:
-            for channel in waiting.values():
-                channel.hang()
-            return
+            deadline, extensions = deadline + wall_s, extensions + 1
+            for channel in list(waiting.values()):
+                if extensions > EXTENSIONS or not channel.starved(wall_s):
+                    channel.hang()
+                    _forget(channel.answers, waiting, poll)
         for descriptor, _event in events:
             _attend(descriptor, waiting, writing, poll)
 
@@ -127,17 +153,14 @@ def _attend(descriptor: int, waiting: dict[int, Channel], writing: dict[int, Cha
         channel = writing[descriptor]
         channel.write()
         if not channel.outgoing:
-            del writing[descriptor]
-            poll.unregister(descriptor)
+            _forget(descriptor, writing, poll)
     elif descriptor in waiting:
         channel = waiting[descriptor]
         channel.read()
         if not channel.waiting:
-            del waiting[descriptor]
-            poll.unregister(descriptor)
+            _forget(descriptor, waiting, poll)
 
 
-def wall_for(channels: Sequence[object], one_s: float) -> float:
-    """Seconds that `channels` workers may take together: one worker's allowance, times the workers a core has."""
-    cores = os.cpu_count() or 1
-    return one_s * max(1.0, len(channels) / cores)
+def _forget(descriptor: int, channels: dict[int, Channel], poll: select.poll) -> None:
+    del channels[descriptor]
+    poll.unregister(descriptor)

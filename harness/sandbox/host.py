@@ -73,6 +73,11 @@ class Sandbox:
         """Whether the server runs. It never speaks unasked, so a readable control socket has been closed."""
         return self._server.poll() is None and not select.select([self._control], [], [], 0.0)[0]
 
+    @property
+    def server_pid(self) -> int:
+        """Process id of the server; another one after a restart."""
+        return self._server.pid
+
     def close(self) -> None:
         """Kill every process and the server; returns when they are gone. Closing twice is fine."""
         for process in list(self._processes):
@@ -85,7 +90,7 @@ class Sandbox:
         answers_out, answers_in = os.pipe()
         try:
             socket.send_fds(self._control, [b"f"], [requests_out, answers_in])
-            message, descriptors, _flags, _address = socket.recv_fds(self._control, 1, 1)
+            message, descriptors, _flags, _address = socket.recv_fds(self._control, 4, 1)
         except OSError as error:
             message, descriptors, reason = b"", [], str(error)
         else:
@@ -97,7 +102,7 @@ class Sandbox:
             os.close(requests_in)
             os.close(answers_out)
             raise SandboxUnavailable(f"the sandbox server does not fork ({reason}); start the command again")
-        return Channel(requests_in, answers_out, descriptors[0])
+        return Channel(requests_in, answers_out, descriptors[0], int.from_bytes(message, "little"))
 
     def forget(self, process: EnvProcess) -> None:
         """A process was closed."""

@@ -59,7 +59,7 @@ class Limits:
     life_cpu_s: int = 300
     """The whole life of a worker; the kernel enforces it even when the host is gone."""
     frame_wall_s: float = 10.0
-    """One exchange with one worker; scaled by the number of workers per core that run at once."""
+    """One exchange with one worker; put off, at most tenfold, while the worker waits for a crowded processor."""
     obs_chars: int = 16_384
     action_chars: int = 100_000
     """Longer actions are cut before they reach the program."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 
 import msgspec
 
-from .channel import Channel, exchange, wall_for
+from .channel import Channel, exchange
 from .frames import ProtocolError, ResetFrame, StepFrame, decode_reply, reply_bytes
 from .limits import EnvError, ErrorKind, Step
 
@@ -155,7 +155,7 @@ def _answers(
 def _exchange(processes: Sequence[EnvProcess]) -> None:
     channels = [process._channel for process in processes if process._channel is not None and process.error is None]
     if channels:
-        exchange(channels, wall_for(channels, processes[0]._limits.frame_wall_s))
+        exchange(channels, processes[0]._limits.frame_wall_s)
 
 
 def _program(kind: ErrorKind, message: str) -> EnvError:

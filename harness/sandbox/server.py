@@ -69,7 +69,7 @@ def fork_worker(control: socket.socket, requests: int, answers: int, memory_mb: 
         confine(requests, answers, memory_mb, cpu_s, server)
         return 0
     pidfd = os.pidfd_open(pid)
-    socket.send_fds(control, [b"p"], [pidfd])
+    socket.send_fds(control, [pid.to_bytes(4, "little")], [pidfd])
     for descriptor in (pidfd, requests, answers):
         os.close(descriptor)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})

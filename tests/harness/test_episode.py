@@ -180,8 +180,8 @@ def test_a_dead_server_is_tried_again_and_leaves_no_trace(sandbox: Sandbox) -> N
 
         def script(request: Request) -> list[int]:
             if not killed:
-                killed.append(own._server.pid)
-                os.kill(own._server.pid, signal.SIGKILL)
+                killed.append(own.server_pid)
+                os.kill(own.server_pid, signal.SIGKILL)
             return [*encode("7"), STOP]
 
         episodes = played(own, ScriptedModel(script, decode), one(), one(seed=8))

@@ -276,6 +276,16 @@ def test_a_hanging_program_does_not_delay_the_others_answers(sandbox: Sandbox) -
         process.close()
 
 
+def test_programs_that_wait_for_a_crowded_processor_are_not_killed() -> None:
+    with Sandbox(Limits(frame_wall_s=0.15)) as crowded:
+        source = answering('"fine", 0.0, False, False, {}', "sum(range(1_500_000))")
+        processes = [crowded.open(source) for _ in range(24)]
+        load_all(processes)
+        reset_all({process: [(0, 1)] for process in processes})
+        answers = step_all({process: [(0, "x")] for process in processes})
+        assert {steps[0].observation for steps in answers.values()} == {"fine"}
+
+
 @pytest.mark.parametrize("statement", [
     "os.fork()", "os.system('true')", "os.posix_spawn('/bin/true', ['true'], {})",
     "open = os.open('/tmp/spadework_escape', os.O_CREAT | os.O_WRONLY); os.write(open, b'x' * 10)",
@@ -334,7 +344,7 @@ def test_nothing_is_left_after_closing() -> None:
     sandbox = Sandbox(LIMITS)
     processes = [sandbox.open(source) for source in (COUNT, "while True: pass", reaching_os("os.fork()"))]
     processes[2].reset([(0, 1)])
-    server = sandbox._server.pid
+    server = sandbox.server_pid
     assert len(descendants(server)) == 3
     group = descendants(server)
     sandbox.close()
@@ -347,8 +357,9 @@ def test_a_dead_server_is_the_hosts_fault_and_is_started_again() -> None:
     with Sandbox(LIMITS) as sandbox:
         process = sandbox.open(COUNT)
         process.reset([(0, 1)])
-        workers = descendants(sandbox._server.pid)
-        os.kill(sandbox._server.pid, signal.SIGKILL)
+        workers = descendants(sandbox.server_pid)
+        os.kill(sandbox.server_pid, signal.SIGKILL)
+        sandbox._server.wait()
         step = process.step([(0, "1")])[0]
         assert error_of(step) == (ErrorKind.SERVER_DIED, "host")
         assert served(sandbox)
@@ -358,7 +369,7 @@ def test_a_dead_server_is_the_hosts_fault_and_is_started_again() -> None:
 def test_workers_die_with_the_host() -> None:
     script = (
         "import os, sys\nfrom spadework.harness.sandbox import Sandbox\n"
-        "s = Sandbox(); p = s.open('while True: pass'); print(s._server.pid, flush=True); os.kill(os.getpid(), 9)"
+        "s = Sandbox(); p = s.open('while True: pass'); print(s.server_pid, flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     server = int(done.stdout)
