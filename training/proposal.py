@@ -44,8 +44,9 @@ class Rejection:
 
 
 THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
-FENCE = re.compile(r"^[ \t]*```[ \t]*(?:python3?|py)?[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
-OPENING = re.compile(r"^[ \t]*```", re.MULTILINE)
+
+
+PYTHON = frozenset({"", "python", "python3", "py"})
 
 
 def source_of(text: str, max_bytes: int = 64_000) -> str | Rejection:
@@ -56,13 +57,36 @@ def source_of(text: str, max_bytes: int = 64_000) -> str | Rejection:
         said = said.rpartition("</think>")[2]
     if "<think>" in said:
         return Rejection(reason=Reason.UNFINISHED_THOUGHT, detail="the text ends inside a <think> block")
-    fences = FENCE.findall(said)
-    if not fences and OPENING.search(said):
+    blocks, unfinished = fenced(said)
+    if not blocks and unfinished:
         return Rejection(reason=Reason.UNFINISHED_FENCE, detail="a code fence is opened and never closed")
-    source = fences[-1] if fences else said
+    source = blocks[-1] if blocks else said
     if not source.strip():
         return Rejection(reason=Reason.EMPTY, detail="no source text")
     size = len(source.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
         return Rejection(reason=Reason.TOO_LARGE, detail=f"{size} bytes of source, {max_bytes} are allowed")
-    return source.strip("\n") + "\n" if fences else source
+    return source
+
+
+def fenced(text: str) -> tuple[list[str], bool]:
+    """(the complete Python fences, whether a fence stays open). A lone fence at the very end closes the whole text."""
+    blocks: list[str] = []
+    label, inside = "", list[str]()
+    opened = False
+    before: list[str] = []
+    for line in text.splitlines(keepends=True):
+        mark = line.strip()
+        if not mark.startswith("```"):
+            (inside if opened else before).append(line)
+        elif not opened:
+            opened, label, inside = True, mark[3:].strip().lower(), []
+        elif mark == "```":
+            opened = False
+            if label in PYTHON:
+                blocks.append("".join(inside))
+        else:
+            inside.append(line)
+    if opened and not label and not blocks and not "".join(inside).strip():
+        return ["".join(before)], False
+    return blocks, opened

@@ -25,7 +25,7 @@ def test_a_draft_inside_a_thought_is_not_the_source() -> None:
     """The released code takes the first fence, inside thoughts too."""
     thought = "<think>\n```python\ndraft = 1\n```\n</think>\n"
     assert source_of(f"{thought}```python\n{CODE}```") == CODE
-    assert source_of(f"{thought}{CODE}") == CODE.rstrip("\n") + "\n" or source_of(f"{thought}{CODE}") == "\n" + CODE
+    assert source_of(f"{thought}{CODE}") == "\n" + CODE
     assert source_of(f"```python\ndraft = 1\n```\n</think>\n```python\n{CODE}```") == CODE
 
 
@@ -45,6 +45,15 @@ def test_a_draft_inside_a_thought_is_not_the_source() -> None:
 def test_a_text_without_source_is_rejected_with_its_reason(text: str, reason: Reason) -> None:
     verdict = source_of(text)
     assert isinstance(verdict, Rejection) and verdict.reason is reason
+
+
+def test_a_stray_closing_fence_keeps_the_code() -> None:
+    """Report P103."""
+    assert source_of(f"{CODE}```") == CODE
+
+
+def test_fences_of_other_languages_are_passed_over() -> None:
+    assert source_of(f'```json\n{{"a": 1}}\n```\nThen:\n```python\n{CODE}```\n```text\nbye\n```') == CODE
 
 
 def test_source_that_does_not_parse_is_left_to_the_validator() -> None:
