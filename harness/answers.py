@@ -11,19 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from math import isfinite
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError, nearest
-from .jsonl import Row
+from .errors import InputError
 from .statistics import Floats
 from .types import Outcome
 
 LEGEND = tuple(str(outcome) for outcome in Outcome)
 UNSCORED = tuple(number for number, outcome in enumerate(Outcome) if not outcome.scored)
+CODES = {outcome: number for number, outcome in enumerate(Outcome)}
 RIGHT = LEGEND.index(Outcome.RIGHT)
 
 
@@ -61,7 +60,8 @@ class Answers:
 
     def positions(self, category: str | None) -> NDArray[np.int64]:
         """Rows of the items of a category, or of all items."""
-        return np.flatnonzero([category is None or own == category for own in self.listed.categories])
+        own = np.asarray(self.listed.categories)
+        return np.arange(own.size) if category is None else np.flatnonzero(own == category)
 
     def counts(self, category: str | None = None) -> Counter[str]:
         """Samples per outcome code."""
@@ -79,42 +79,57 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     rewards: list[int]
 
 
-def parse(rows: Sequence[Row], where: str, *, repeats: bool) -> Answers:
-    """Answers from the lines of a record file; `where` names the file in errors.
+class Line(msgspec.Struct, frozen=True):
+    """One sample as it lies on disk; keys beyond these are allowed and ignored."""
+
+    item: str
+    category: str
+    outcome: Outcome
+    reward: float | None = None
+
+
+def parse(data: bytes, where: str, *, repeats: bool) -> Answers:
+    """Answers from the bytes of a record file; `where` names the file in errors. A torn last line is ignored.
 
     Every item must have the same number of samples, one where `repeats` is false: a line counted twice, as a resumed
     run that appends again would leave it, is an error and no better score.
     """
-    by_item: dict[str, list[tuple[int, float]]] = {}
-    categories: dict[str, str] = {}
-    for number, row in enumerate(rows, start=1):
-        item, category, sample = _sample(row, f"{where}, line {number}")
-        if categories.setdefault(item, category) != category:
-            raise InputError(f"{where}, line {number}: item {item!r} has two categories; evaluate this run again.")
-        by_item.setdefault(item, []).append(sample)
-    sizes = Counter(map(len, by_item.values()))
-    if not by_item:
+    lines = _decoded(data[: data.rfind(b"\n") + 1], where)
+    if not lines:
         raise InputError(f"{where} holds no sample; evaluate this run again.")
-    if len(sizes) > 1 or (not repeats and sizes.keys() != {1}):
-        often, item = max((len(samples), item) for item, samples in by_item.items())
+    rewards = np.array([np.nan if line.reward is None else line.reward for line in lines], dtype=np.float64)
+    codes = np.array([CODES[line.outcome] for line in lines], dtype=np.uint8)
+    scored = ~np.isin(codes, UNSCORED)
+    bad = scored & ~(np.abs(rewards) <= 1)
+    if bad.any():
+        number = int(np.flatnonzero(bad)[0])
+        reward = lines[number].reward
+        raise InputError(f"{where}, line {number + 1}: reward {reward!r} is no number in [-1, 1]; mend the scorer.")
+    order = sorted(range(len(lines)), key=lambda number: lines[number].item)
+    sizes = Counter(line.item for line in lines)
+    often = max(sizes.values())
+    if min(sizes.values()) != often or (often > 1 and not repeats):
+        item = sizes.most_common(1)[0][0]
         raise InputError(f"{where}: item {item!r} stands there {often} times; remove the file and evaluate again.")
-    listed = ItemList(items=tuple(sorted(by_item)), categories=tuple(categories[item] for item in sorted(by_item)))
-    table = np.array([by_item[item] for item in listed.items], dtype=np.float64)
-    return Answers(listed=listed, outcomes_IR=table[:, :, 0].astype(np.uint8), rewards_IR=table[:, :, 1])
+    grid = np.array(order).reshape(-1, often)
+    firsts = [lines[number] for number in grid[:, 0]]
+    listed = ItemList(items=tuple(f.item for f in firsts), categories=tuple(f.category for f in firsts))
+    if len({(line.item, line.category) for line in lines}) > len(firsts):
+        raise InputError(f"{where}: an item stands there with two categories; evaluate this run again.")
+    return Answers(listed=listed, outcomes_IR=codes[grid], rewards_IR=np.where(scored, rewards, np.nan)[grid])
 
 
-def _sample(row: Row, where: str) -> tuple[str, str, tuple[int, float]]:
-    item, category, outcome, reward = (row.get(key) for key in ("item", "category", "outcome", "reward"))
-    if not isinstance(item, str) or not isinstance(category, str) or not isinstance(outcome, str):
-        raise InputError(f"{where} lacks item, category or outcome; evaluate this run again.")
-    if outcome not in LEGEND:
-        raise InputError(f"{where}: unknown outcome {outcome!r}{nearest(outcome, LEGEND)}; evaluate this run again.")
-    code = LEGEND.index(outcome)
-    if code in UNSCORED:
-        return item, category, (code, float("nan"))
-    if isinstance(reward, bool) or not isinstance(reward, int | float) or not isfinite(reward) or abs(reward) > 1:
-        raise InputError(f"{where}: reward {reward!r} is no number in [-1, 1]; mend the scorer and evaluate again.")
-    return item, category, (code, float(reward))
+def _decoded(data: bytes, where: str) -> list[Line]:
+    decoder = msgspec.json.Decoder(Line)
+    try:
+        return decoder.decode_lines(data)
+    except msgspec.DecodeError:
+        for number, line in enumerate(data.splitlines(), start=1):
+            try:
+                decoder.decode(line)
+            except msgspec.DecodeError as error:
+                raise InputError(f"{where}, line {number}: {error}; remove the file and evaluate again.") from None
+        raise
 
 
 def pack(answers: Answers) -> Packed:

@@ -15,7 +15,7 @@ from scipy import stats
 
 from .errors import IncompleteError, InputError
 from .seeds import derive
-from .statistics import CONFIDENCE, Floats, Ints, TwoLevel, macro_mean, strata_members, two_level
+from .statistics import CONFIDENCE, Floats, Ints, TwoLevel, strata_members, two_level
 
 ALPHA = 1 - CONFIDENCE
 POWER = 0.8
@@ -149,12 +149,6 @@ def detectable_gap(n_items: int, discordance: float, *, alpha: float = ALPHA, po
     if n_items < 1 or not 0 < discordance <= 1:
         raise InputError("a plan needs n_items >= 1 and a discordance in (0, 1]; estimate it from two runs")
     return minimum_detectable(TwoLevel(0.0, sqrt(discordance / n_items), n_items), alpha=alpha, power=power)
-
-
-def column_macro(values_SI: Floats, strata_I: Sequence[str]) -> list[float]:
-    """Macro mean of each seed, for reports that show the seeds one by one."""
-    members = strata_members(strata_I, values_SI.shape[1])
-    return [macro_mean(row_I, members) for row_I in values_SI]
 
 
 def _t_test(level: TwoLevel) -> float:

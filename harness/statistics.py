@@ -277,9 +277,9 @@ def bootstrap_means(values_SI: Floats, members: Sequence[Ints], *, seed: int, dr
     for number, index in enumerate(members):
         block_SI = values_SI[:, index]
         weights_BI = _resample_weights(seed, f"items/{number}", len(index), draws)
-        known_SI = np.isfinite(block_SI).astype(np.float64)
-        n_BS = weights_BI @ known_SI.T
-        sums_BS = weights_BI @ np.where(known_SI > 0, block_SI, 0.0).T
+        known_SI = np.isfinite(block_SI)
+        sums_BS = weights_BI @ np.where(known_SI, block_SI, 0.0).T
+        n_BS = np.asarray(float(len(index)) if known_SI.all() else weights_BI @ known_SI.T.astype(np.float64))
         totals_BS += np.where(n_BS > 0, sums_BS / np.maximum(n_BS, 1.0), np.nanmean(block_SI)) / len(members)
     return np.asarray((seeds_BS * totals_BS).sum(axis=1), dtype=np.float64)
 

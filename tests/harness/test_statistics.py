@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats
+
 from spadework.harness.comparison import (
     PairedTest,
     Verdict,

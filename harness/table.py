@@ -1,0 +1,125 @@
+"""The ablation table: from runs on disk to Markdown, LaTeX, CSV and HTML.
+
+    spadework table results/ablations.toml      writes results/tables/table3.{md,tex,csv,html}, prints the Markdown
+
+This module is the front door: it reads a `TableSpec`, finds the evidence (run folders, or the packed copy that is
+committed), lets `table_cells` compute and the renderers print, and writes. The same evidence gives the same bytes.
+Exit code 4 when a cell is missing, unless that is allowed.
+"""
+
+import argparse
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from .atomic import write_atomic
+from .errors import ExitCode, InputError, nearest
+from .table_cells import Paper, TableResult, build
+from .table_html import html
+from .table_latex import latex
+from .table_pack import ITEMS, pack_runs, read_packed
+from .table_runs import Evidence, read_runs
+from .table_spec import TableSpec, load_spec
+from .table_terminal import terminal_table
+from .table_text import csv_text, markdown
+
+__all__ = [
+    "Evidence", "TableResult", "TableSpec", "build_table", "evidence_of", "load_spec", "pack_table", "paper_of",
+    "read_packed", "read_runs", "table_command", "terminal_table", "write_table",
+]  # fmt: skip
+
+RENDERERS: dict[str, Callable[[TableResult, Paper | None], str]] = {
+    "md": markdown,
+    "tex": latex,
+    "csv": lambda table, paper: csv_text(table),
+    "html": html,
+}
+ALIASES = {"markdown": "md", "latex": "tex"}
+
+
+def evidence_of(spec: TableSpec, folder: Path) -> Evidence:
+    """Where the table's figures come from: `source` of the file decides. `folder` is the one of the table's file."""
+    rows = [row.run for row in spec.rows]
+    runs, packed = _folders(spec, folder)
+    if spec.source == "runs" or (spec.source == "auto" and any(runs.glob("*/seed*/summary.json"))):
+        return read_runs(runs, rows, spec.scale)
+    if spec.source == "packed" or (packed / ITEMS).is_file():
+        return read_packed(packed, rows, spec.scale)
+    return Evidence(runs=dict.fromkeys(rows, ()))
+
+
+def build_table(
+    path: Path, *, scale: str | None = None, runs: Path | None = None, no_time: bool = False
+) -> tuple[TableResult, Paper | None]:
+    """The table that a file describes, and the paper's figures. `runs` replaces the evidence by these run folders."""
+    spec = load_spec(path)
+    spec = spec.at_scale(scale) if scale else spec
+    spec = spec.timeless if no_time else spec
+    rows = [row.run for row in spec.rows]
+    evidence = read_runs(runs, rows, spec.scale) if runs else evidence_of(spec, path.parent)
+    paper = paper_of(spec, path.parent)
+    return build(spec, evidence, paper), paper
+
+
+def paper_of(spec: TableSpec, folder: Path) -> Paper | None:
+    """The paper's figures that stand beside ours, None when the table names no file."""
+    if not spec.paper:
+        return None
+    path = folder / spec.paper
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, object])
+    except FileNotFoundError:
+        raise InputError(f"no file {path}; take it from git, or take `paper` out of the table's file.") from None
+    except msgspec.DecodeError as error:
+        raise InputError(f"{path} is damaged ({error}); take it from git again.") from None
+
+
+def write_table(table: TableResult, paper: Paper | None, out: Path, formats: list[str] | None = None) -> list[Path]:
+    """Write `<out>/<name>.<format>` for each format (default: all four) and return the paths."""
+    paths = []
+    for name in formats or list(RENDERERS):
+        path = out / f"{table.spec.name}.{name}"
+        write_atomic(path, RENDERERS[name](table, paper))
+        paths.append(path)
+    return paths
+
+
+def pack_table(path: Path, *, scale: str | None = None) -> list[Path]:
+    """Pack the run folders of a table's file into its `packed` folder, for git; returns the files."""
+    spec = load_spec(path)
+    spec = spec.at_scale(scale) if scale else spec
+    runs, packed = _folders(spec, path.parent)
+    return pack_runs(runs, packed, [row.run for row in spec.rows], spec.scale)
+
+
+def table_command(args: argparse.Namespace) -> ExitCode:
+    """The verb `table`: `file`, `format` (None: all four), `out` (None: `tables` beside the file), `allow_incomplete`,
+    `no_time`, `scale`; what a parser does not set takes its default.
+    """
+    file = Path(args.file)
+    wanted = getattr(args, "format", None)
+    name = ALIASES.get(wanted, wanted) if wanted else None
+    if name is not None and name not in RENDERERS:
+        raise InputError(
+            f"unknown format {wanted!r}{nearest(name, RENDERERS)}; the formats are {', '.join(RENDERERS)}."
+        )
+    no_time = bool(getattr(args, "no_time", False))
+    table, paper = build_table(file, scale=getattr(args, "scale", None), no_time=no_time)
+    out = Path(getattr(args, "out", None) or file.parent / "tables")
+    paths = write_table(table, paper, out, None if name is None else [name])
+    print(RENDERERS[name or "md"](table, paper), end="")
+    for path in paths:
+        logging.info("wrote %s", path)
+    allowed = (
+        table.spec.allow_missing or getattr(args, "allow_incomplete", False) or getattr(args, "allow_missing", False)
+    )
+    if table.gaps and not allowed:
+        logging.warning("incomplete: %s; run `spadework reproduce` for these rows, or allow it.", "; ".join(table.gaps))
+        return ExitCode.INCOMPLETE
+    return ExitCode.OK
+
+
+def _folders(spec: TableSpec, folder: Path) -> tuple[Path, Path]:
+    return folder / spec.runs.format(scale=spec.scale), folder / spec.packed.format(scale=spec.scale)

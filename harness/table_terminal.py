@@ -1,0 +1,48 @@
+"""The table in a terminal, growing row by row while `reproduce` works."""
+
+from collections.abc import Mapping
+
+from rich.table import Table
+from rich.text import Text
+
+from .comparison import Verdict
+from .table_cells import TableResult
+from .table_panels import MARKS, Entry, blocks
+
+STYLES = {Verdict.BETTER: "green", Verdict.WORSE: "red", Verdict.CANNOT_TELL: "dim"}
+
+
+def terminal_table(table: TableResult, status: Mapping[str, str] | None = None) -> Table:
+    """The first panel, without the paper's figures, as a rich table.
+
+    `status` gives by run name what a row without figures is doing (`step 12 of 60`); it stands in a column of its own.
+    """
+    status = status or {}
+    panel = blocks(table).panels[0]
+    shown = [number for number, head in enumerate(panel.heads) if not head.paper]
+    title = f"{table.spec.title} {'(incomplete)' if table.gaps else ''}".strip()
+    drawn = Table(title=title, title_justify="left", header_style="bold", caption=_legend(), caption_justify="left")
+    drawn.add_column("row", min_width=16)
+    for number in shown:
+        head = panel.heads[number]
+        title = "\n".join(filter(None, (head.text.replace(" (", "\n("), head.small)))
+        drawn.add_column(title, justify="right", no_wrap=True)
+    if status:
+        drawn.add_column("state", no_wrap=True)
+    for row, (label, entries) in zip(table.rows, panel.rows, strict=True):
+        cells: list[Text | str] = [Text(label), *(_entry(entries[number]) for number in shown)]
+        drawn.add_row(*cells, *([Text(status.get(row.spec.run, ""))] if status else []))
+    return drawn
+
+
+def _entry(entry: Entry) -> Text:
+    text = Text(entry.text)
+    if entry.verdict:
+        text.append(f" {MARKS[entry.verdict]}", style=STYLES[entry.verdict])
+    if entry.interval:
+        text.append(f"\n{entry.interval}", style="dim")
+    return text
+
+
+def _legend() -> str:
+    return ", ".join(f"{sign} {verdict}" for verdict, sign in MARKS.items())
