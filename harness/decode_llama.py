@@ -9,12 +9,11 @@ key-value head, D head width, N rows times H, V vocabulary.
 
 from typing import Any, Mapping, NamedTuple, Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from transformers import LlamaForCausalLM, PreTrainedModel
-
-from .decode import Place
 
 _GROW = 64
 """Columns a cache is lengthened by."""
@@ -27,9 +26,9 @@ _ROPE_TYPES = ("default", "linear", "llama3", "yarn")
 
 
 def serves(model: PreTrainedModel) -> bool:
-    """Whether this forward is exact for the model: plain Llama without biases and with fixed rotary angles."""
+    """Whether this forward is exact for the model: plain Llama (attention biases or none) with fixed rotary angles."""
     config: Any = model.config
-    if type(model) is not LlamaForCausalLM or config.attention_bias or config.mlp_bias:
+    if type(model) is not LlamaForCausalLM or config.mlp_bias:
         return False
     return config.rope_parameters["rope_type"] in _ROPE_TYPES
 
@@ -38,7 +37,9 @@ class _Layer(NamedTuple):
     """One layer's weights, fused: norms folded into what follows, rotary halves interleaved, scale in the queries."""
 
     qkv: Tensor
+    qkv_bias: Tensor | None
     out: Tensor
+    out_bias: Tensor | None
     gate_up: Tensor
     down: Tensor
 
@@ -48,6 +49,7 @@ class LlamaDecoder:
 
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         self._pad_id = pad_id
+        self.prefilled = 0
         config: Any = model.config
         inner: Any = model.model
         self._heads: int = config.num_key_value_heads
@@ -70,32 +72,37 @@ class LlamaDecoder:
         half = self._width // 2
         interleaved = torch.arange(self._width, device=before.device).view(2, half).T.reshape(-1)
 
-        def paired(weight: Tensor) -> Tensor:
-            return weight.view(-1, self._width, weight.shape[1])[:, interleaved].reshape(weight.shape)
+        def fused(name: str) -> Tensor:
+            """Queries (scaled), keys and values of that parameter, rotary halves interleaved in the first two."""
+            q, k, v = (getattr(part, name).flatten(1) if name == "weight" else getattr(part, name)[:, None]
+                       for part in (attention.q_proj, attention.k_proj, attention.v_proj))  # fmt: skip
+            paired = [w.view(-1, self._width, w.shape[1])[:, interleaved].reshape(w.shape) for w in (q, k)]
+            return torch.cat([paired[0] * attention.scaling, paired[1], v])
 
-        q, k, v = attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight
+        biased = attention.q_proj.bias is not None
         return _Layer(
-            qkv=torch.cat([paired(q) * attention.scaling, paired(k), v]) * before,
+            qkv=fused("weight") * before,
+            qkv_bias=fused("bias")[:, 0] if biased else None,
             out=attention.o_proj.weight.detach().clone(),
+            out_bias=attention.o_proj.bias.detach().clone() if biased else None,
             gate_up=torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight]) * after,
             down=mlp.down_proj.weight.detach().clone(),
         )
 
-    def open(self, histories: Sequence[Sequence[int]], cached: Sequence[Place | None]) -> Tensor:
-        """See `Decoder`. A cached part may be the whole history but its last token."""
+    def open(self, histories: Sequence[Sequence[int]], cached: Sequence[Tensor | None]) -> Tensor:
+        """See `Decoder`. A cached part is (L, X, H, T, D)."""
         end, rows = max(map(len, histories)), len(histories)
         device = self._embed.device
         self._cache = self._reserve(rows, end + _GROW)
         self._cache[..., : end - min(map(len, histories)), :] = 0.0
         self._end = end
         self._first_B = torch.tensor([end - len(history) for history in histories], device=device)
-        for row, (history, place) in enumerate(zip(histories, cached)):
-            if place is not None:
-                first = end - len(history)
-                old = place.cache[:, :, place.row, :, place.first : place.first + place.length]
-                self._cache[:, :, row, :, first : first + place.length] = old
+        for row, part in enumerate(cached):
+            if part is not None:
+                first = end - len(histories[row])
+                self._cache[:, :, row, :, first : first + part.shape[3]] = part
         self._regroup()
-        known = [place.length if place else 0 for place in cached]
+        known = [0 if part is None else part.shape[3] for part in cached]
         same = _twins(histories, known)
         new = {row: len(histories[row]) - known[row] for row in range(rows) if same[row] == row}
         logits = torch.empty(rows, self._head.shape[0], dtype=self._embed.dtype, device=device)
@@ -116,6 +123,7 @@ class LlamaDecoder:
     def _prefill(self, histories: Sequence[Sequence[int]], index: Tensor, width: int) -> Tensor:
         """Forward the last `width` tokens of each row (a few are known already where rows differ); last logits."""
         device, end = self._embed.device, self._end
+        self.prefilled += width * len(histories)
         tail = [[self._pad_id] * (width - len(history)) + list(history[-width:]) for history in histories]
         first_B = self._first_B[index]
         column_S = torch.arange(end - width, end, device=device)
@@ -125,9 +133,9 @@ class LlamaDecoder:
         visible |= column_T == column_S[:, None]
         mask = visible[:, None].repeat(1, 1, self._group, 1)
         turn = self._turn[(column_S - first_B[:, None]).clamp_(min=0)][:, :, None]
-        x = F.embedding(torch.tensor(tail, device=device), self._embed)
+        x = F.embedding(torch.from_numpy(np.array(tail, dtype=np.int64)).to(device), self._embed)
         for layer, cache in zip(self._layers, self._cache):
-            q, k, v = self._project(x, layer.qkv, turn)
+            q, k, v = self._project(x, layer, turn)
             cache[0, index, :, end - width : end] = k.transpose(1, 2)
             cache[1, index, :, end - width : end] = v.transpose(1, 2)
             queries = _split(q, 2, (self._heads, self._group)).permute(0, 2, 3, 1, 4).flatten(2, 3)
@@ -145,7 +153,7 @@ class LlamaDecoder:
         turn = self._turn[at - self._first_B][:, None]
         x = F.embedding(token_B, self._embed)
         for layer, cache in zip(self._layers, self._cache):
-            q, k, v = self._project(x, layer.qkv, turn)
+            q, k, v = self._project(x, layer, turn)
             cache[0, :, :, at] = k
             cache[1, :, :, at] = v
             mixed = self._attend(_split(q, 1, (self._heads, self._group)).flatten(0, 1), cache[:, :, :, :end])
@@ -165,9 +173,9 @@ class LlamaDecoder:
             torch.bmm(weight_NGT, value_NTD[rows, left:], out=mixed_NGD[rows])
         return mixed_NGD
 
-    def _project(self, x: Tensor, weight: Tensor, turn: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _project(self, x: Tensor, layer: _Layer, turn: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys (both turned) and values, each (..., heads, D)."""
-        qkv = _split(F.linear(self._norm(x), weight), -1, (-1, self._width))
+        qkv = _split(F.linear(self._norm(x), layer.qkv, layer.qkv_bias), -1, (-1, self._width))
         turned = self._heads * (self._group + 1)
         pairs = torch.view_as_complex(_split(qkv[..., :turned, :].float(), -1, (-1, 2)))
         qk = torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
@@ -178,7 +186,7 @@ class LlamaDecoder:
 
     def _rest(self, x: Tensor, mixed: Tensor, layer: _Layer) -> Tensor:
         """What follows attention in a layer."""
-        x = x + F.linear(mixed, layer.out)
+        x = x + F.linear(mixed, layer.out, layer.out_bias)
         gate, up = F.linear(self._norm(x), layer.gate_up).chunk(2, -1)
         return x + F.linear(self._act(gate) * up, layer.down)
 
@@ -186,7 +194,7 @@ class LlamaDecoder:
         return F.linear(self._norm(x), self._head)
 
     def keep(self, rows: Tensor) -> None:
-        """See `Decoder`. Places handed out before stay valid: the old cache is left as it is."""
+        """See `Decoder`."""
         self._move(rows.tolist())
 
     def _move(self, rows: list[int]) -> None:
@@ -226,9 +234,10 @@ class LlamaDecoder:
             self._blocks.append((slice(low * heads, high * heads), left, hidden))
             low = high
 
-    def place(self, row: int, length: int) -> Place | None:
-        """See `Decoder`."""
-        return Place(self._cache, row, int(self._first_B[row]), length)
+    def cache(self, row: int, length: int) -> Tensor | None:
+        """See `Decoder`. A copy, so that it does not keep the rest of the batch in memory."""
+        first = int(self._first_B[row])
+        return self._cache[:, :, row, :, first : first + length].clone(memory_format=torch.contiguous_format)
 
 
 def _split(x: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:

@@ -1,7 +1,7 @@
-"""Seeds derived by hashing their parts; never the global generators, never Python's salted `hash()`."""
+"""Seeds and ids derived by hashing; never the global generators, never Python's salted `hash()`."""
 
 import random
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 
 
 def derive(seed: int, *parts: int | str) -> int:
@@ -13,3 +13,8 @@ def derive(seed: int, *parts: int | str) -> int:
 def generator(seed: int, *parts: int | str) -> random.Random:
     """A private `random.Random` for one purpose."""
     return random.Random(derive(seed, *parts))
+
+
+def text_id(text: str) -> str:
+    """First 16 hex digits of a text's sha256: the id of a program."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

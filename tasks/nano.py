@@ -1,0 +1,89 @@
+"""Evaluation suites of the nano organism: what no run ever trains on.
+
+    hard   the six known families at sizes nobody was shown (levels 6 and 7)
+    new    five families nobody was shown (levels 2 to 4)
+    rg     easy reasoning-gym tasks in compact rendering
+    mid    the six known families at sizes the warm start knows (levels 2 to 5); validation only
+
+Test and validation items come from different seeds and share none. An item is a program and an instance seed; programs run in the sandbox.
+It does not play and does not score.
+"""
+
+from typing import Sequence
+
+from ..harness.evaluate import Item
+from ..harness.seeds import derive, generator, text_id
+from ..harness.types import Program
+from .nano_reasoning_gym import CompactItem, items as compact_items
+from .nano_world import FAMILIES, HELD_OUT, Family, draw
+
+TEST_SEED, VALIDATION_SEED = 20260819, 20261129
+HARD_LEVELS, NEW_LEVELS, MID_LEVELS = (6, 7), (2, 3, 4), (2, 3, 4, 5)
+MAX_TURNS = 16
+CATEGORIES = ("hard", "new", "rg")
+REPLY = "then"
+"""What the world's own programs answer to a right action."""
+LISTED = """\
+class ListedEnv:
+ items = {items!r}
+ def reset(self, seed):
+  self.o, self.p, self.r = self.items[seed % len(self.items)]
+  self.i = 0
+  return self.o, {{}}
+ def step(self, a):
+  ok = a.strip() == self.p[self.i]
+  self.i += ok
+  end = not ok or self.i == len(self.p)
+  return self.r, self.i / len(self.p) if end else 0, end, False, {{}}
+"""
+
+
+def test_suite(nouns: Sequence[str], share: float = 1.0) -> list[Item]:
+    """The held-out test; `share` 1.0 gives the full suite (over 2,000 items), less the first part of every cell."""
+    hard = _cells(FAMILIES, "hard", HARD_LEVELS, nouns, TEST_SEED, programs=4, instances=_part(20, share))
+    new = _cells(HELD_OUT, "new", NEW_LEVELS, nouns, TEST_SEED, programs=4, instances=_part(12, share))
+    return hard + new + _compact(nouns, TEST_SEED, _part(100, share))
+
+
+def validation_suite(nouns: Sequence[str], share: float = 1.0) -> list[Item]:
+    """The disjoint suite that chooses the checkpoint."""
+    hard = _cells(FAMILIES, "hard", HARD_LEVELS, nouns, VALIDATION_SEED, programs=2, instances=_part(4, share))
+    return hard + _cells(FAMILIES, "mid", MID_LEVELS, nouns, VALIDATION_SEED, programs=2, instances=_part(5, share))
+
+
+def _part(count: int, share: float) -> int:
+    return max(1, round(count * share))
+
+
+def _cells(
+    families: dict[str, Family], category: str, levels: Sequence[int], nouns: Sequence[str], seed: int, *, programs: int, instances: int
+) -> list[Item]:  # noqa: PLR0913
+    """`programs` programs a family and level, `instances` instances each."""
+    items = []
+    for name, family in families.items():
+        for level in levels:
+            for number in range(programs):
+                text = draw(family, level, nouns, generator(seed, category, name, level, number))
+                program = _program(text, family.skill)
+                for index in range(instances):
+                    instance = derive(seed, category, name, level, number, index) % 2**31
+                    where = f"{category}/{name}/{level}/{number}/{index}"
+                    items.append(Item(id=where, category=category, program=program, seed=instance))
+    return items
+
+
+def _compact(nouns: Sequence[str], seed: int, per_task: int) -> list[Item]:
+    known = frozenset(nouns)
+    by_task: dict[str, list[CompactItem]] = {}
+    for item in compact_items(per_task, seed, known.__contains__):
+        by_task.setdefault(item.task, []).append(item)
+    made = []
+    for task, group in by_task.items():
+        listing = [(item.observation, item.plan, REPLY) for item in group]
+        program = _program(LISTED.format(items=listing), f"reasoning-gym {task}")
+        made += [Item(id=f"rg/{item.id}", category="rg", program=program, seed=index) for index, item in enumerate(group)]
+    return made
+
+
+def _program(text: str, skill: str) -> Program:
+    return Program(id=text_id(text), source=text, skill=skill, max_turns=MAX_TURNS)

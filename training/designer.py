@@ -1,0 +1,219 @@
+"""The Environment Designer's side of a window: programs, the validator's verdict on them, then hints and the leak check.
+
+Every try is a completion of its own with a fresh passage and fresh examples from the memory; what fails is kept as a draft with its
+reason, because a rejected program is a result too. The hint is written in a separate call that sees the source and nothing else.
+It does not play, pay or train.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, Sequence
+
+from ..harness.config import Section
+from ..harness.dialect import Dialect, Role
+from ..harness.errors import InputError
+from ..harness.sandbox import Sandbox
+from ..harness.seeds import derive
+from ..harness.types import Completion, Model, Program, Request, Sampling, Trajectory
+from .corpus import Corpus
+from .hints import LeakSettings, check_hints
+from .memory import EnvironmentMemory
+from .proposal import Rejection, source_of
+from .skills import SKILLS, active_skills, skill_of_slot
+from .validation import ValidationSettings, validate
+
+DUPLICATE = "duplicate"
+
+
+class DesignerSettings(Section, frozen=True, kw_only=True):
+    """How a window of environments is written. The defaults are the paper's games setting where it states one."""
+
+    environments: int = 24
+    """Slots of a window."""
+    attempts: int = 5
+    """Tries a slot gets before it stays empty."""
+    skills: tuple[str, ...] = SKILLS
+    skills_per_window: int = 3
+    """Skills that are active at a time; they rotate."""
+    temperature: float = 0.6
+    top_p: float = 0.95
+    top_k: int = 20
+    max_new_tokens: int = 16_384
+    hints: bool = True
+    """Off: no hint is written and no hinted play is made (rewards that read a regret then pay nothing)."""
+    hint_attempts: int = 2
+    """Tries at a hint that the leak check accepts; after them the environment has none."""
+    hint_temperature: float = 0.3
+    hint_max_new_tokens: int = 4096
+    max_turns: int = 25
+    """Turn cap of an episode."""
+    corpus: bool = True
+    """Off: the passage is missing from the prompt and nothing else changes."""
+    memory: bool = True
+    memory_capacity: int = 200
+    memory_positives: int = 2
+
+    def __post_init__(self) -> None:
+        unknown = [skill for skill in self.skills if skill not in SKILLS]
+        if unknown or not self.skills:
+            raise InputError(f"designer.skills: {unknown or 'none'} cannot be used; choose from {', '.join(SKILLS)}.")
+        if self.environments < 1 or self.attempts < 1:
+            raise InputError("designer: set environments and attempts to 1 or more.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """One try of the designer. `program` is None when it was rejected, `reason` says why."""
+
+    slot: int
+    attempt: int
+    skill: str
+    passage: str | None
+    """Id of the passage."""
+    trajectory: Trajectory
+    source: str
+    program: Program | None = None
+    reason: str = ""
+    hint_rejected: str = ""
+    """Reason of the last hint that was rejected, empty when none was."""
+    author: Literal["policy", "other"] = "policy"
+
+
+class Proposal(NamedTuple):
+    """All drafts of a window, and the counts for the metrics line."""
+
+    drafts: tuple[Draft, ...]
+    counts: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Designer:
+    """Who writes, in which prompt format, from which corpus. `corpus` None: no passages exist (settings.corpus off)."""
+
+    model: Model
+    dialect: Dialect
+    corpus: Corpus | None
+    settings: DesignerSettings
+    window: int
+    seed: int
+    author: Literal["policy", "other"] = "policy"
+
+    def propose(self, step: int, memory: EnvironmentMemory, sandbox: Sandbox) -> Proposal:
+        """The window that begins at `step`."""
+        active = active_skills(self.settings.skills, step, self.window, self.settings.skills_per_window)
+        drafts: list[Draft] = []
+        filled: dict[int, Draft] = {}
+        for attempt in range(self.settings.attempts):
+            empty = [slot for slot in range(self.settings.environments) if slot not in filled]
+            if not empty:
+                break
+            tried = self._write(step, attempt, [(slot, skill_of_slot(active, slot)) for slot in empty], memory)
+            judged = self._judge(tried, {d.program.id for d in filled.values() if d.program}, sandbox)
+            drafts += judged
+            filled |= {draft.slot: draft for draft in judged if draft.program is not None}
+        hinted = self._with_hints(step, list(filled.values()), sandbox) if self.settings.hints else list(filled.values())
+        by_slot = {draft.slot: draft for draft in hinted}
+        final = tuple(by_slot[d.slot] if d.program is not None else d for d in drafts)
+        return Proposal(final, _counts(final, self.settings.hints))
+
+    def _write(self, step: int, attempt: int, slots: Sequence[tuple[int, str]], memory: EnvironmentMemory) -> list[Draft]:
+        s = self.settings
+        sampling = self._sampling("designer", s.temperature, s.max_new_tokens, s.top_p, s.top_k)
+        passages = [self._passage(step, slot, attempt) for slot, _ in slots]
+        requests = []
+        for (slot, skill), (_, text) in zip(slots, passages, strict=True):
+            seed = derive(self.seed, "designer", step, slot, attempt)
+            examples = memory.examples(skill, s.memory_positives, seed=seed) if s.memory else ()
+            requests.append(Request(ids=self.dialect.designer(skill, text, examples), sampling=sampling, seed=seed))
+        drafts = []
+        for (slot, skill), (passage, _), request, completion in zip(
+            slots, passages, requests, self.model.generate(requests), strict=True
+        ):
+            source = source_of(self.dialect.decode(completion.ids))
+            trajectory = _trajectory(request, completion)
+            text, reason = ("", str(source.reason)) if isinstance(source, Rejection) else (source, "")
+            drafts.append(Draft(slot=slot, attempt=attempt, skill=skill, passage=passage, trajectory=trajectory,
+                                source=text, reason=reason, author=self.author))  # fmt: skip
+        self.model.forget()
+        return drafts
+
+    def _passage(self, step: int, slot: int, attempt: int) -> tuple[str | None, str | None]:
+        """(id, text) of the passage; the same passage would be drawn with the corpus off, and is then not shown."""
+        if not self.settings.corpus or self.corpus is None:
+            return None, None
+        passage = self.corpus.passage(self.seed, step, slot * self.settings.attempts + attempt)
+        return passage.id, passage.text
+
+    def _judge(self, drafts: Sequence[Draft], taken: set[str], sandbox: Sandbox) -> list[Draft]:
+        """The validator's verdicts; a text that already stands in this window is a duplicate."""
+        candidates = [draft for draft in drafts if not draft.reason]
+        settings = ValidationSettings(max_turns=self.settings.max_turns)
+        verdicts = dict(zip([d.slot for d in candidates], validate([d.source for d in candidates], sandbox, settings)))
+        judged = []
+        for draft in drafts:
+            verdict = verdicts.get(draft.slot)
+            if verdict is None:
+                judged.append(draft)
+            elif isinstance(verdict, Rejection):
+                judged.append(replace(draft, reason=str(verdict.reason)))
+            elif verdict.id in taken:
+                judged.append(replace(draft, reason=DUPLICATE))
+            else:
+                taken.add(verdict.id)
+                judged.append(replace(draft, program=verdict.program(draft.skill)))
+        return judged
+
+    def _with_hints(self, step: int, drafts: list[Draft], sandbox: Sandbox) -> list[Draft]:
+        """The drafts with a hint where one passed the leak check."""
+        done: dict[int, Draft] = {draft.slot: draft for draft in drafts}
+        open_slots = list(done)
+        for attempt in range(self.settings.hint_attempts):
+            if not open_slots:
+                break
+            programs = self._hints(step, attempt, [done[slot] for slot in open_slots])
+            verdicts = check_hints(programs, sandbox, derive(self.seed, "leak", step, attempt), LeakSettings())
+            for slot, program, verdict in zip(list(open_slots), programs, verdicts, strict=True):
+                if verdict.reason is None:
+                    done[slot] = replace(done[slot], program=program, hint_rejected="")
+                    open_slots.remove(slot)
+                else:
+                    done[slot] = replace(done[slot], hint_rejected=str(verdict.reason))
+        return list(done.values())
+
+    def _hints(self, step: int, attempt: int, drafts: Sequence[Draft]) -> list[Program]:
+        s = self.settings
+        sampling = self._sampling("hint", s.hint_temperature, s.hint_max_new_tokens)
+        requests = [
+            Request(ids=self.dialect.hint_writer(draft.source), sampling=sampling,
+                    seed=derive(self.seed, "hint", step, draft.slot, attempt))
+            for draft in drafts
+        ]  # fmt: skip
+        completions = self.model.generate(requests)
+        self.model.forget()
+        said = [self.dialect.decode(completion.ids).strip() for completion in completions]
+        programs = [draft.program for draft in drafts if draft.program is not None]
+        return [replace(program, hint=text or None) for program, text in zip(programs, said, strict=True)]
+
+    def _sampling(self, role: Role, temperature: float, tokens: int, top_p: float = 1.0, top_k: int = 0) -> Sampling:
+        return Sampling(temperature=temperature, top_p=top_p, top_k=top_k, max_new_tokens=tokens, stop=self.dialect.stops(role))
+
+
+def _trajectory(request: Request, completion: Completion) -> Trajectory:
+    prompt = len(request.ids)
+    return Trajectory(
+        ids=(*request.ids, *completion.ids),
+        generated=(False,) * prompt + (True,) * len(completion.ids),
+        logprobs=(0.0,) * prompt + completion.logprobs,
+        temperature=request.sampling.temperature,
+    )
+
+
+def _counts(drafts: Sequence[Draft], hints: bool) -> dict[str, float]:
+    valid = [draft for draft in drafts if draft.program is not None]
+    counts: dict[str, float] = {"proposed": len(drafts), "valid": len(valid)}
+    counts |= {f"rejected_{reason}": n for reason, n in sorted(Counter(d.reason for d in drafts if d.reason).items())}
+    if hints:
+        counts["hinted"] = sum(draft.program is not None and draft.program.hint is not None for draft in valid)
+        counts |= {f"hint_{r}": n for r, n in sorted(Counter(d.hint_rejected for d in valid if d.hint_rejected).items())}
+    counts["designer_tokens"] = sum(sum(draft.trajectory.generated) for draft in drafts)
+    return counts
