@@ -27,7 +27,8 @@ def latex(table: TableResult, paper: Paper | None = None) -> str:
     found = blocks(table, paper)
     lines = ["% needs \\usepackage{booktabs}"]
     for panel in found.panels:
-        notes = [] if panel.paper else [f"\\textsuperscript{{{key}}} {escaped(text)}" for key, text in found.footnotes]
+        used = {entry.letter for _, entries in panel.rows for entry in entries}
+        notes = [f"\\textsuperscript{{{key}}} {escaped(text)}" for key, text in found.footnotes if key in used]
         lines += _float(table, panel, notes)
     lines += ["\\begin{itemize}\\footnotesize"]
     lines += [f"\\item {escaped(text)}" for text in (*conclusions(table), *facts(table)) if text]

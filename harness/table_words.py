@@ -64,11 +64,9 @@ def _sentence(table: TableResult, row: RowResult, other: str) -> str:
         return f"{difference.verdict} than {label}, {size}, p {p_text(difference.p_holm)} after Holm"
     text = f"cannot be told from {label}, {size}"
     if difference.p < ALPHA:
-        text += f" (p {p_text(difference.p)} alone, {p_text(difference.p_holm)} after Holm)"
+        text += f", p {p_text(difference.p)} alone but {p_text(difference.p_holm)} after Holm"
     detectable = f"{100 * difference.detectable:.1f}" if percent else f"{difference.detectable:.2f}"
-    return (
-        f"{text}; a true difference of {detectable}{unit} would be found four times in five, a smaller one less often."
-    )
+    return f"{text} (a true difference of {detectable}{unit} would be found four times in five)"
 
 
 def p_text(p: float) -> str:

@@ -172,6 +172,7 @@ def test_the_sentences_follow_the_test_and_name_what_could_not_be_found(finished
             assert (f"{row.against['spade'].verdict} than SPADE" in line) == told
             assert ("cannot be told from SPADE" in line) != told
     assert "would be found four times in five" in text
+    assert not re.search(r"\.[;.]|  ", text.split("**What can be concluded**")[1])
     assert "the paper reports \u22124.8 on its own tasks" in text
 
 
