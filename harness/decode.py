@@ -4,38 +4,35 @@ The port `Decoder` has two implementations: `decode_llama`, our own forward with
 which serves every other causal language model through its own forward. Neither draws tokens nor knows requests.
 """
 
-from typing import NamedTuple, Protocol, Sequence
+from typing import Protocol, Sequence
 
 from torch import Tensor
-
-
-class Place(NamedTuple):
-    """Where a history's keys and values lie: columns `first` to `first + length` of one row (see `decode_llama`)."""
-
-    cache: Tensor
-    row: int
-    first: int
-    length: int
 
 
 class Decoder(Protocol):
     """One batch being decoded."""
 
-    def open(self, histories: Sequence[Sequence[int]], cached: Sequence[Place | None]) -> Tensor:
-        """Start with these histories, longest first, parts of which are cached.
+    prefilled: int
+    """Tokens of histories forwarded so far, padding included."""
+
+    def open(self, histories: Sequence[Sequence[int]], cached: Sequence[Tensor | None]) -> Tensor:
+        """Start with these histories, longest first; `cached` is what `cache` gave for a proper prefix, or None.
 
         Returns the logits (rows, vocabulary) of the next token.
         """
         ...
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Append one token a row; logits (rows, vocabulary) of the next."""
+        """Append one token a row; logits (rows, vocabulary) of the next.
+
+        A row that has outgrown the model's positions may go on; its logits are finite and mean nothing.
+        """
         ...
 
     def keep(self, rows: Tensor) -> None:
         """Drop every row but these (ascending indices)."""
         ...
 
-    def place(self, row: int, length: int) -> Place | None:
-        """Where the first `length` tokens of a row are cached; None when this decoder keeps nothing between calls."""
+    def cache(self, row: int, length: int) -> Tensor | None:
+        """The cache of a row's first `length` tokens, for a later `open`; None when this decoder has none to give."""
         ...

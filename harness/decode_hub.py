@@ -11,8 +11,6 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from .decode import Place
-
 
 class HubDecoder:
     """See the module."""
@@ -20,9 +18,11 @@ class HubDecoder:
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         self._pad_id = pad_id
         self._model: Any = model
+        self.prefilled = 0
+        self._last = self._model.config.get_text_config().max_position_embeddings - 1
         self._device = model.device
 
-    def open(self, histories: Sequence[Sequence[int]], cached: Sequence[Place | None]) -> Tensor:
+    def open(self, histories: Sequence[Sequence[int]], cached: Sequence[Tensor | None]) -> Tensor:
         """See `Decoder`; the whole histories are forwarded."""
         width = max(map(len, histories))
         ids = torch.tensor([[self._pad_id] * (width - len(h)) + list(h) for h in histories], device=self._device)
@@ -30,6 +30,7 @@ class HubDecoder:
         self._mask = (torch.arange(width, device=self._device) >= width - lengths[:, None]).long()
         self._position_B = lengths - 1
         self._cache: Any = None
+        self.prefilled += ids.numel()
         return self._forward(ids, (self._mask.cumsum(1) - 1).clamp_(min=0))
 
     def _forward(self, ids: Tensor, positions: Tensor) -> Tensor:
@@ -48,7 +49,7 @@ class HubDecoder:
     def step(self, tokens: Tensor) -> Tensor:
         """See `Decoder`."""
         self._mask = F.pad(self._mask, (0, 1), value=1)
-        self._position_B = self._position_B + 1
+        self._position_B = (self._position_B + 1).clamp_(max=self._last)
         return self._forward(tokens[:, None], self._position_B[:, None])
 
     def keep(self, rows: Tensor) -> None:
@@ -56,6 +57,6 @@ class HubDecoder:
         self._mask, self._position_B = self._mask[rows], self._position_B[rows]
         self._cache.batch_select_indices(rows)
 
-    def place(self, row: int, length: int) -> Place | None:
+    def cache(self, row: int, length: int) -> Tensor | None:
         """See `Decoder`."""
         return None

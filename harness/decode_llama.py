@@ -72,17 +72,17 @@ class LlamaDecoder:
         half = self._width // 2
         interleaved = torch.arange(self._width, device=before.device).view(2, half).T.reshape(-1)
 
+        def paired(rows: Tensor) -> Tensor:
+            return _split(rows, 0, (-1, self._width))[:, interleaved].flatten(0, 1)
+
         def fused(name: str) -> Tensor:
-            """Queries (scaled), keys and values of that parameter, rotary halves interleaved in the first two."""
-            q, k, v = (getattr(part, name).flatten(1) if name == "weight" else getattr(part, name)[:, None]
-                       for part in (attention.q_proj, attention.k_proj, attention.v_proj))  # fmt: skip
-            paired = [w.view(-1, self._width, w.shape[1])[:, interleaved].reshape(w.shape) for w in (q, k)]
-            return torch.cat([paired[0] * attention.scaling, paired[1], v])
+            q, k, v = (getattr(part, name) for part in (attention.q_proj, attention.k_proj, attention.v_proj))
+            return torch.cat([paired(q) * attention.scaling, paired(k), v])
 
         biased = attention.q_proj.bias is not None
         return _Layer(
             qkv=fused("weight") * before,
-            qkv_bias=fused("bias")[:, 0] if biased else None,
+            qkv_bias=fused("bias") if biased else None,
             out=attention.o_proj.weight.detach().clone(),
             out_bias=attention.o_proj.bias.detach().clone() if biased else None,
             gate_up=torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight]) * after,
@@ -150,7 +150,7 @@ class LlamaDecoder:
         if self._end == self._cache.shape[4]:
             self._move(list(range(len(token_B))))
         at, end = self._end, self._end + 1
-        turn = self._turn[at - self._first_B][:, None]
+        turn = self._turn[(at - self._first_B).clamp_(max=len(self._turn) - 1)][:, None]
         x = F.embedding(token_B, self._embed)
         for layer, cache in zip(self._layers, self._cache):
             q, k, v = self._project(x, layer, turn)

@@ -6,16 +6,18 @@ models come behind the same port through vLLM or an endpoint.
 """
 
 from dataclasses import dataclass
-from typing import Callable, Sequence
+from itertools import chain
+from math import isnan
+from typing import Any, Callable, Sequence
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from .decode import Decoder, Place
+from .decode import Decoder
 from .decode_hub import HubDecoder
 from .decode_llama import LlamaDecoder, serves
-from .errors import InputError
+from .errors import InputError, TrainingStopped
 from .sampling import Rules, draw, uniforms
 from .types import Completion, Finish, Request
 
@@ -25,10 +27,10 @@ _ALIVE = 0.75
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What is cached of one session: the ids, and where their keys and values lie."""
+    """What is cached of one session."""
 
     ids: list[int]
-    place: Place
+    cache: Tensor
 
 
 class LocalEngine:
@@ -37,21 +39,30 @@ class LocalEngine:
     Weights are read from the module; they are packed once and again after `forget()`, or when an in-place update of a
     parameter is noticed. A history that leaves no room below the model's `max_position_embeddings` ends with
     `Finish.LENGTH`, if need be with no token at all: a long episode is data and must not stop its siblings.
-    `pad_id` fills rows and is never attended to. At most `max_rows` requests are decoded at a time.
+    `pad_id` fills rows and is never attended to. At most `max_rows` requests are decoded at a time. At most
+    `session_mb` MiB of sessions are kept; the longest unused are dropped first. Dropout is off while drawing.
     """
 
     def __init__(
-        self, model: PreTrainedModel, *, pad_id: int, decode: Callable[[Sequence[int]], str], max_rows: int = 256
+        self,
+        model: PreTrainedModel,
+        *,
+        pad_id: int,
+        decode: Callable[[Sequence[int]], str],
+        max_rows: int = 256,
+        session_mb: int = 1024,
     ) -> None:
         self._model = model
         self._pad_id = pad_id
         self._text = decode
         self._max_rows = max_rows
+        self._session_bytes = session_mb * 2**20
         self._sessions: dict[int, _Session] = {}
         self._decoder: Decoder | None = None
         self._versions: tuple[int, ...] = ()
-        self._context = int(model.config.max_position_embeddings)
-        self._vocabulary = int(model.config.vocab_size)
+        config: Any = model.config.get_text_config()
+        self._context = int(config.max_position_embeddings)
+        self._vocabulary = int(config.vocab_size)
 
     def forget(self) -> None:
         """Drop every session and the packed weights."""
@@ -69,11 +80,16 @@ class LocalEngine:
         answers = [Completion(ids=(), logprobs=(), text="", finish=Finish.LENGTH)] * len(requests)
         order = sorted(range(len(requests)), key=lambda r: (-len(requests[r].ids), r))
         order = [r for r in order if self._room(requests[r]) > 0]
-        with torch.inference_mode():
-            for low in range(0, len(order), self._max_rows):
-                part = order[low : low + self._max_rows]
-                for r, completion in zip(part, self._batch([requests[r] for r in part])):
-                    answers[r] = completion
+        parts = [order[low : low + self._max_rows] for low in range(0, len(order), self._max_rows)]
+        training = self._model.training
+        self._model.eval()  # type: ignore[no-untyped-call]
+        try:
+            with torch.inference_mode():
+                for part in parts:
+                    for r, completion in zip(part, self._batch([requests[r] for r in part])):
+                        answers[r] = completion
+        finally:
+            self._model.train(training)
         return answers
 
     def _check(self, request: Request) -> None:
@@ -98,21 +114,29 @@ class LocalEngine:
         drawn = _Run(self._decoder, requests, [self._room(request) for request in requests], logits_BV.device)
         drawn.finish(logits_BV)
         answers = []
-        for request, ids, logprobs, place in zip(requests, drawn.ids, drawn.logprobs, drawn.places):
-            if request.session is not None and place is not None:
-                self._sessions[request.session] = _Session([*request.ids, *ids[:-1]], place)
+        for request, ids, logprobs, cache in zip(requests, drawn.ids, drawn.logprobs, drawn.caches):
+            if request.session is not None and cache is not None:
+                self._sessions.pop(request.session, None)
+                self._sessions[request.session] = _Session([*request.ids, *ids[:-1]], cache)
             stopped = ids[-1] in request.sampling.stop
             finish = Finish.STOP if stopped else Finish.LENGTH
             answers.append(Completion(ids=tuple(ids), logprobs=tuple(logprobs), text=self._text(ids), finish=finish))
+        self._drop_oldest()
         return answers
 
-    def _known(self, request: Request) -> Place | None:
-        """The cached part of a history, never its last token (its logits are wanted)."""
+    def _drop_oldest(self) -> None:
+        kept = sum(session.cache.nbytes for session in self._sessions.values())
+        for number in list(self._sessions):
+            if kept <= self._session_bytes:
+                return
+            kept -= self._sessions.pop(number).cache.nbytes
+
+    def _known(self, request: Request) -> Tensor | None:
+        """The cache of a proper prefix of the history (the logits of its last token are wanted)."""
         session = self._sessions.get(request.session) if request.session is not None else None
-        if session is None or list(request.ids[: len(session.ids)]) != session.ids:
+        if session is None or list(request.ids[: len(session.ids)]) != session.ids or len(request.ids) == 1:
             return None
-        length = min(session.place.length, len(request.ids) - 1)
-        return session.place._replace(length=length) if length else None
+        return session.cache[..., : len(request.ids) - 1, :]
 
 
 class _Run:
@@ -124,13 +148,14 @@ class _Run:
         count, steps = len(requests), max(room)
         self._decoder = decoder
         self._prompts = [len(request.ids) for request in requests]
+        self._kept = [request.session is not None for request in requests]
         self._room_B = torch.tensor(room, device=device)
         self._rules = Rules.of([request.sampling for request in requests], device)
         self._noise_BN = uniforms([request.seed for request in requests], self._prompts, steps).to(device)
         self._rows = list(range(count))
         self.ids: list[list[int]] = [[] for _ in range(count)]
         self.logprobs: list[list[float]] = [[] for _ in range(count)]
-        self.places: list[Place | None] = [None] * count
+        self.caches: list[Tensor | None] = [None] * count
         self._tokens_NB: list[Tensor] = []
         self._logprobs_NB: list[Tensor] = []
 
@@ -160,13 +185,17 @@ class _Run:
             logits_BV = self._decoder.step(token_B)
 
     def _collect(self, alive_B: Tensor, length_B: Tensor) -> None:
-        """Move what was drawn since the last call to the rows it belongs to, and note where ended rows are cached."""
+        """Move what was drawn since the last call to the rows it belongs to, and keep the caches of ended sessions."""
         tokens = torch.stack(self._tokens_NB, 1).tolist()
         logprobs = torch.stack(self._logprobs_NB, 1).tolist()
         self._tokens_NB, self._logprobs_NB = [], []
+        if any(map(isnan, chain(*logprobs))):
+            raise TrainingStopped(
+                "The logits are not numbers; resume from an earlier checkpoint with a lower learning rate."
+            )
         for at, (row, alive, length) in enumerate(zip(self._rows, alive_B.tolist(), length_B.tolist())):
             wanted = length - len(self.ids[row])
             self.ids[row] += tokens[at][:wanted]
             self.logprobs[row] += logprobs[at][:wanted]
             if not alive:
-                self.places[row] = self._decoder.place(at, self._prompts[row] + length - 1)
+                self.caches[row] = self._decoder.cache(at, self._prompts[row] + length - 1) if self._kept[row] else None

@@ -53,15 +53,15 @@ class Rules:
     @staticmethod
     def of(settings: Sequence[Sampling], device: torch.device) -> "Rules":
         """Temperature 0 becomes temperature 1 and a mark; top_k 0 becomes no limit."""
-        width = max(1, *(len(s.stop) for s in settings), 0)
+        width = max(1, *(len(s.stop) for s in settings))
         stops = [[*s.stop, *[-1] * (width - len(s.stop))] for s in settings]
         sampled = [s for s in settings if s.temperature > 0]
         return Rules(
-            temperature_B1=torch.tensor([[s.temperature or 1.0] for s in settings], device=device),
-            greedy_B=torch.tensor([s.temperature == 0 for s in settings], device=device),
-            top_k_B1=torch.tensor([[s.top_k or 2**31] for s in settings], device=device),
-            top_p_B1=torch.tensor([[s.top_p] for s in settings], device=device),
-            stop_BN=torch.tensor(stops, device=device),
+            temperature_B1=_column([s.temperature or 1.0 for s in settings], np.float32).to(device),
+            greedy_B=_column([s.temperature == 0 for s in settings], np.bool_).squeeze(1).to(device),
+            top_k_B1=_column([s.top_k or 2**31 for s in settings], np.int64).to(device),
+            top_p_B1=_column([s.top_p for s in settings], np.float32).to(device),
+            stop_BN=torch.from_numpy(np.array(stops, dtype=np.int64)).to(device),
             plain=all(s.temperature in (0, 1) for s in settings),
             greedy=len(sampled) < len(settings),
             sampled=bool(sampled),
@@ -85,6 +85,10 @@ class Rules:
     def stops(self, token_B: Tensor) -> Tensor:
         """Which rows drew one of their stop ids."""
         return (self.stop_BN == token_B[:, None]).any(1)
+
+
+def _column(values: Sequence[float], kind: type[np.generic]) -> Tensor:
+    return torch.from_numpy(np.array(values, dtype=kind)[:, None])
 
 
 def draw(logits_BV: Tensor, rules: Rules, noise_B: Tensor) -> tuple[Tensor, Tensor]:
@@ -120,4 +124,4 @@ def _inverse_cdf(weight_BV: Tensor, noise_B: Tensor) -> Tensor:
     cdf_BV = weight_BV.cumsum(1)
     total_B = cdf_BV[:, -1]
     target_B = torch.minimum((total_B * noise_B).to(cdf_BV.dtype), total_B.nextafter(torch.zeros_like(total_B)))
-    return torch.searchsorted(cdf_BV, target_B[:, None], right=True).squeeze(1)
+    return torch.searchsorted(cdf_BV, target_B[:, None], right=True).squeeze(1).clamp_(max=cdf_BV.shape[1] - 1)

@@ -264,9 +264,9 @@ def test_the_stop_token_ends_a_completion_and_belongs_to_it() -> None:
     sampling = Sampling(max_new_tokens=40)
     free = engine(model).generate([Request(ids=ids, sampling=sampling, seed=2)])[0]
     stop = free.ids[9]
-    stopped = engine(model).generate(
-        [Request(ids=ids, sampling=Sampling(max_new_tokens=40, stop=(96, stop)), seed=2)]
-    )[0]
+    stopped = engine(model).generate([Request(ids=ids, sampling=Sampling(max_new_tokens=40, stop=(96, stop)), seed=2)])[
+        0
+    ]
     end = free.ids.index(stop) + 1
     assert (free.finish, stopped.finish) == (Finish.LENGTH, Finish.STOP)
     assert stopped.ids == free.ids[:end]
@@ -332,16 +332,18 @@ def test_an_optimiser_step_is_noticed_even_without_forget() -> None:
     assert_exact(model, [request], sampler.generate([request]), tolerance=1e-5)
 
 
-def test_a_full_context_ends_with_length_and_does_not_stop_its_siblings() -> None:
-    model = llama()
-    lengths = (250, 256, 300, 5)
+@pytest.mark.parametrize("make", [llama, gpt2])
+def test_a_full_context_ends_with_length_and_does_not_stop_its_siblings(make: Any) -> None:
+    lengths = (250, 256, 300, 5, 6, 7, 8, 9)
     requests = [
-        Request(ids=[1 + n % 50 for n in range(length)], sampling=Sampling(max_new_tokens=10), seed=1)
+        Request(ids=[1 + n % 50 for n in range(length)], sampling=Sampling(max_new_tokens=12), seed=1)
         for length in lengths
     ]
+    model = make()
     answers = engine(model).generate(requests)
-    assert [len(answer.ids) for answer in answers] == [6, 0, 0, 10]
+    assert [len(answer.ids) for answer in answers] == [6, 0, 0, 12, 12, 12, 12, 12]
     assert {answer.finish for answer in answers} == {Finish.LENGTH}
+    assert_exact(model, [requests[0], *requests[3:]], [answers[0], *answers[3:]], tolerance=2e-5)
 
 
 @pytest.mark.parametrize(
