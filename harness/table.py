@@ -95,7 +95,8 @@ def pack_table(path: Path, *, scale: str | None = None) -> list[Path]:
 
 
 def table_command(args: argparse.Namespace) -> ExitCode:
-    """The verb `table`: `file`, `format` (None: all four), `out` (None: `tables` beside the file), `allow_incomplete`,
+    """The verb `table`: `file`, `format` (None: all four), `out` (None: `tables` beside the file,
+    and a folder of its own there for another scale), `allow_incomplete`,
     `no_time`, `scale`; what a parser does not set takes its default.
     """
     file = Path(args.file)
@@ -107,7 +108,8 @@ def table_command(args: argparse.Namespace) -> ExitCode:
         )
     no_time = bool(getattr(args, "no_time", False))
     table, paper = build_table(file, scale=getattr(args, "scale", None), no_time=no_time)
-    out = Path(getattr(args, "out", None) or file.parent / "tables")
+    own = table.spec.scale == load_spec(file).scale
+    out = Path(getattr(args, "out", None) or file.parent / "tables" / ("" if own else table.spec.scale))
     paths = write_table(table, paper, out, None if name is None else [name])
     print(RENDERERS[name or "md"](table, paper), end="")
     for path in paths:

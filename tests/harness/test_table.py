@@ -293,7 +293,7 @@ def test_a_scale_of_its_own_reads_its_own_runs(tmp_path: Path) -> None:
     file = write_definition(tmp_path / "results")
     write_runs(file.parent / "runs" / "smoke", items=10, scale="smoke")
     assert command(file, scale="smoke") is ExitCode.OK
-    assert "at smoke scale" in (tmp_path / "results" / "tables" / "table3.md").read_text()
+    assert "at smoke scale" in (tmp_path / "results" / "tables" / "smoke" / "table3.md").read_text()
 
 
 def test_the_last_checkpoint_may_be_the_chosen_one(copied: Path) -> None:
