@@ -83,7 +83,7 @@ class Proposal(NamedTuple):
     """All drafts of a window, and the counts for the metrics line."""
 
     drafts: tuple[Draft, ...]
-    counts: dict[str, float]
+    counts: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,9 +208,9 @@ def _trajectory(request: Request, completion: Completion) -> Trajectory:
     )
 
 
-def _counts(drafts: Sequence[Draft], hints: bool) -> dict[str, float]:
+def _counts(drafts: Sequence[Draft], hints: bool) -> dict[str, int]:
     valid = [draft for draft in drafts if draft.program is not None]
-    counts: dict[str, float] = {"proposed": len(drafts), "valid": len(valid)}
+    counts: dict[str, int] = {"proposed": len(drafts), "valid": len(valid)}
     counts |= {f"rejected_{reason}": n for reason, n in sorted(Counter(d.reason for d in drafts if d.reason).items())}
     if hints:
         counts["hinted"] = sum(draft.program is not None and draft.program.hint is not None for draft in valid)

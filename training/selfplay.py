@@ -6,7 +6,7 @@ the next window, with the log-probs they were drawn with, and those of the last 
 Who writes is an argument: the trained policy itself, or another model (then nothing of it is trained).
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Mapping, Sequence
 
@@ -39,26 +39,29 @@ class Pay:
     reward: str
     settings: RewardSettings
     advantages: AdvantageSettings
+    window: int
+    """Steps a window is played."""
+    steps: int
+    """Length of the run: its last window is trained in its last step."""
     trained: bool = True
     """False: the designer's samples stay out of the loss (a frozen designer)."""
 
 
 class SelfPlay:
-    """Source of the self-play rows. `steps` is the length of the run, so that its last window is trained too."""
+    """Source of the self-play rows."""
 
-    def __init__(self, designer: Designer, sandbox: Sandbox, plays: PlaySettings, pay: Pay, *, window: int, steps: int, seed: int) -> None:  # noqa: E501, PLR0913
+    def __init__(self, designer: Designer, sandbox: Sandbox, plays: PlaySettings, pay: Pay) -> None:
         self.designer, self.sandbox, self.plays, self.pay = designer, sandbox, plays, pay
-        self.length, self.steps, self.seed = window, steps, seed
+        self.length, self.steps, self.seed = pay.window, pay.steps, designer.seed
         self.reward = resolve_reward(pay.reward)
         self.memory = EnvironmentMemory(capacity=designer.settings.memory_capacity)
         self.trackers: dict[str, LearningPotential] = {}
         self.window = Window(start=0)
         self.due: list[Sample] = []
-        self.due_counts: dict[str, float] = {}
 
     def supply(self, step: int) -> Supply:
         """In the first step of a window its new programs, with hinted plays; after that the same programs again."""
-        counts: dict[str, float] = {}
+        counts: dict[str, int] = {}
         if step % self.length == 0:
             proposal = self.designer.propose(step, self.memory, self.sandbox)
             self.window = Window(start=step, drafts=proposal.drafts)
@@ -146,8 +149,6 @@ class SelfPlay:
             self.trackers[skill] = track(self.trackers.get(skill), windows, self.pay.settings)
         written = [self._written(draft) for draft in self.window.drafts]
         result = designer_advantages(written, agents=agents, interval=self.length, settings=self.pay.advantages)
-        self.due_counts = {"designer_samples": len(result.samples), "designer_dropped": result.dropped_samples,
-                           "designer_unpaid": result.unscored}  # fmt: skip
         return list(result.samples)
 
     def _written(self, draft: Draft) -> Written:
@@ -163,8 +164,3 @@ class SelfPlay:
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
-
-
-def tally(reasons: Sequence[str]) -> dict[str, int]:
-    """Counts by reason, sorted by name."""
-    return dict(sorted(Counter(reasons).items()))

@@ -50,7 +50,7 @@ class Mixture:
 
 MIXTURES = {
     "base": Mixture(seed=1, tokens=7_000_000, designer=0.17, hint_writer=0.11, hinted=0.50),
-    "external": Mixture(seed=2, tokens=8_400_000, designer=0.70, hint_writer=0.25, hinted=0.05),
+    "external": Mixture(seed=2, tokens=7_200_000, designer=0.84, hint_writer=0.15, hinted=0.01),
 }
 
 

@@ -1,0 +1,111 @@
+"""The training loop, and the verb `spadework train RECIPE`.
+
+One step: the source supplies environments; the agent plays them; rewards become advantages; the source gives back its own samples; one
+update; one line of metrics; one checkpoint. The rows of the table differ in the source alone. A run that was killed goes on at the next
+step and leaves the same bytes as one that was not: seeds depend on (seed, step, index), and everything else lies in the checkpoint.
+"""
+
+import argparse
+import signal
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Callable
+
+import torch
+
+from ..harness.errors import ExitCode, TrainingStopped
+from ..harness.episode import play
+from ..harness.progress import ProgressDisplay
+from ..harness.store import RunFolder
+from .advantages import agent_advantages
+from .figures import of_step, update_line
+from .finish import finish, validate
+from .recipe import Recipe, load_recipe
+from .run import Run, RunState, opened
+
+Report = Callable[[int, int, str], None]
+"""(steps done, steps in all, a few words)."""
+
+
+def train(recipe: Recipe, out: Path, *, fresh: bool = False, report: Report = lambda done, total, text: None) -> None:
+    """Train and evaluate one run in its folder; a finished one is left as it is."""
+    torch.set_num_threads(1)
+    with RunFolder(out, recipe, fresh=fresh) as folder:
+        if folder.summary() is not None:
+            report(recipe.steps, recipe.steps, "finished before")
+            return
+        with opened(recipe) as run:
+            state = run.restore(folder)
+            folder.resume(state.step)
+            steps = recipe.steps if run.source is not None else 0
+            for step in range(state.step, steps):
+                state = train_step(run, state, step, folder)
+                run.save(folder, state)
+                report(step + 1, steps, _words(state))
+            finish(run, state, folder, lambda text: report(steps, steps, text))
+
+
+def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunState:
+    """One step of the method; the state after it."""
+    began = time.perf_counter()
+    source = run.source
+    assert source is not None
+    supply = source.supply(step)
+    supplied = time.perf_counter()
+    waited = run.sandbox.waited_s
+    episodes = play(supply.plays, run.engine, run.dialect, run.sandbox, max_tokens=run.recipe.play.max_tokens)
+    played, in_programs = time.perf_counter(), run.sandbox.waited_s - waited
+    agent = agent_advantages(episodes, run.recipe.advantages)
+    own = source.learn(step, episodes)
+    samples = [*agent.samples, *own]
+    stats = run.policy.update(samples)
+    run.engine.forget()
+    updated = time.perf_counter()
+    figures = of_step(episodes, agent, supply.counts)
+    state = state.after(step, supply.programs, figures, skipped=stats.skipped is not None)
+    state, validated = validate(run, state, folder)
+    ended = time.perf_counter()
+    state = state.spent(ended - began)
+    folder.metrics(step, {
+        **figures.line, **run.source_figures(), **update_line(stats), **validated,
+        "seconds": {"supply": supplied - began, "play": played - supplied, "programs": in_programs,
+                    "update": updated - played, "validate": ended - updated},
+    })  # fmt: skip
+    if (step + 1) % run.recipe.window == 0 or step + 1 == run.recipe.steps:
+        folder.environments(run.source_report(step))
+    if state.empty_windows >= run.recipe.stop_after_empty:
+        raise TrainingStopped(
+            f"{state.empty_windows} windows in a row had no valid program; look at the reasons with `spadework envs {folder.path}`, "
+            "then start from a better checkpoint or raise designer.attempts."
+        )
+    return state
+
+
+def train_command(args: argparse.Namespace) -> ExitCode:
+    """`spadework train RECIPE [--set a.b=v] [--out DIR] [--seed N] [--fresh]`."""
+    recipe = load_recipe(args.recipe, args.overrides, args.seed)
+    out = args.out or Path("results/runs") / recipe.scale / recipe.row / f"seed{recipe.seed}"
+    with ProgressDisplay() as display, interruptible():
+        train(recipe, out, fresh=args.fresh, report=lambda done, total, text: display.update(recipe.row, done, total, text))
+    print(f"finished: {out}")
+    return ExitCode.OK
+
+
+class interruptible:  # noqa: N801
+    """SIGTERM is treated like Ctrl-C, so that a scheduler's stop leaves a whole run folder too."""
+
+    def __enter__(self) -> None:
+        self._old = signal.signal(signal.SIGTERM, self._raise)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._old)
+
+    @staticmethod
+    def _raise(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+
+def _words(state: RunState) -> str:
+    best = "" if state.best is None else f"  validation {state.best:.3f} at {state.chosen}"
+    return f"return {state.last_return:.2f}{best}" if state.last_return is not None else best

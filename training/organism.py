@@ -1,0 +1,46 @@
+"""What a scale brings along: a model with its dialect, its held-out suites, its parametric environments.
+
+The loop knows nothing else of a scale. `ORGANISMS` names them as strings, resolved when a run begins; the nano organism is the first,
+models from the Hub come behind the same port.
+"""
+
+from importlib import import_module
+from typing import Callable, Mapping, Protocol, Sequence, cast
+
+from transformers import PreTrainedModel
+
+from ..harness.dialect import Dialect
+from ..harness.errors import InputError, nearest
+from ..harness.evaluate import Item
+from ..harness.types import Program
+
+
+class Organism(Protocol):
+    """See the module."""
+
+    def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
+        """The model in float32 and its prompt format; `checkpoint` is a shipped name or a folder."""
+        ...
+
+    def test_suite(self, dialect: Dialect, share: float) -> Sequence[Item]:
+        """Held-out items, never used to choose anything."""
+        ...
+
+    def validation_suite(self, dialect: Dialect, share: float) -> Sequence[Item]:
+        """Items that choose the checkpoint; none of them is a test item."""
+        ...
+
+    def families(self, dialect: Dialect) -> Mapping[str, Callable[[int, int], Program]]:
+        """Parametric environments for RLVE: name -> (level, seed) -> program."""
+        ...
+
+
+ORGANISMS = {"nano": "spadework.training.nano.organism:NanoOrganism"}
+
+
+def resolve(name: str) -> Organism:
+    """The organism of that name. InputError with the nearest one otherwise."""
+    if name not in ORGANISMS:
+        raise InputError(f"there is no organism {name!r}{nearest(name, ORGANISMS)}; use {', '.join(ORGANISMS)}.")
+    module, _, attribute = ORGANISMS[name].partition(":")
+    return cast(Organism, getattr(import_module(module), attribute)())

@@ -1,0 +1,114 @@
+"""An opened run: the model and everything around it, and what a checkpoint holds of it.
+
+`opened` loads in an order in which mistakes of the recipe come first and the model last; what it opens it closes.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Iterator, Sequence
+
+import msgspec
+
+from ..harness.dialect import Dialect
+from ..harness.engine import LocalEngine
+from ..harness.sandbox import Sandbox
+from ..harness.store import RunFolder
+from ..harness.types import Program
+from . import checkpoint, sources
+from .corpora import open_corpus
+from .corpus import Corpus
+from .figures import StepFigures, Totals
+from .organism import Organism, resolve
+from .policy import Policy
+from .recipe import Recipe
+from .selfplay import SelfPlay
+from .source import JSON, Source
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunState:
+    """Where a run stands after `step` steps, beside weights, optimiser and the source's own state."""
+
+    step: int = 0
+    totals: Totals = Totals()
+    best: float | None = None
+    """Best validation score so far."""
+    chosen: int = 0
+    """Step of the checkpoint it belongs to; 0 is the initial model."""
+    empty_windows: int = 0
+    last_return: float | None = None
+    programs: dict[str, str] = field(default_factory=dict)
+    """Source by id of every program played, in order: what the diversity is computed on."""
+
+    def after(self, step: int, programs: Sequence[Program], figures: StepFigures, *, skipped: bool) -> "RunState":
+        """The state with one more step counted in."""
+        played = {**self.programs, **{program.id: program.source for program in programs}}
+        empty = 0 if programs else self.empty_windows + ("proposed" in figures.line)
+        totals = self.totals.plus(**figures.amounts, skipped_updates=skipped)
+        return replace(self, step=step + 1, totals=totals, empty_windows=empty, programs=played, last_return=figures.line["return"])
+
+    def choosing(self, score: float) -> "RunState":
+        """With the present step as the chosen checkpoint."""
+        return replace(self, best=score, chosen=self.step)
+
+    def spent(self, seconds: float) -> "RunState":
+        """With the wall time of a step added."""
+        return replace(self, totals=self.totals.plus(seconds=seconds))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The opened parts."""
+
+    recipe: Recipe
+    organism: Organism
+    policy: Policy
+    engine: LocalEngine
+    dialect: Dialect
+    sandbox: Sandbox
+    corpus: Corpus | None
+    source: Source | None
+
+    def save(self, folder: RunFolder, state: RunState) -> None:
+        """The checkpoint after a step, all or nothing."""
+        rest: dict[str, JSON] = {"run": msgspec.to_builtins(state), "source": self.source.state() if self.source else {}}
+        checkpoint.save(folder.path / "checkpoint", self.policy.state(), rest)
+
+    def restore(self, folder: RunFolder) -> RunState:
+        """The state of the last checkpoint, with weights, optimiser and source set to it; a new state without one."""
+        saved = checkpoint.load(folder.path / "checkpoint")
+        if saved is None:
+            return RunState()
+        policy, rest = saved
+        self.policy.restore(policy)
+        self.engine.forget()
+        if self.source is not None:
+            self.source.restore(msgspec.convert(rest["source"], dict))
+        return msgspec.convert(rest["run"], RunState)
+
+    def source_figures(self) -> dict[str, float | None]:
+        """What a designing source says of its window."""
+        return self.source.figures() if isinstance(self.source, SelfPlay) else {}
+
+    def source_report(self, step: int) -> list[dict[str, object]]:
+        """Lines for environments.jsonl, each with the step that wrote it."""
+        rows = self.source.report() if isinstance(self.source, SelfPlay) else []
+        return [{**row, "born": row["step"], "step": step} for row in rows]
+
+
+@contextmanager
+def opened(recipe: Recipe) -> Iterator[Run]:
+    """Everything a run needs, closed at the end."""
+    organism = resolve(recipe.organism)
+    model, dialect = organism.load(recipe.checkpoint)
+    designs = recipe.source.kind in ("self_play", "frozen")
+    corpus = open_corpus(recipe.corpus, dialect) if designs else None
+    engine = LocalEngine(model, pad_id=dialect.pad_id, decode=dialect.decode)
+    policy = Policy(model, recipe.update)
+    with Sandbox() as sandbox:
+        parts = sources.Parts(recipe=recipe, organism=organism, model=engine, dialect=dialect, sandbox=sandbox, corpus=corpus)
+        yield Run(
+            recipe=recipe, organism=organism, policy=policy, engine=engine, dialect=dialect, sandbox=sandbox, corpus=corpus,
+            source=sources.make(parts),
+        )  # fmt: skip
+
