@@ -101,12 +101,13 @@ class Policy:
             sums.index_add_(0, micro.role_M, gap_M)
         return {role: float(total) / n for role, total in zip(batch.roles, sums) if (n := batch.tokens[role])}
 
-    def state(self) -> PolicyState:
-        """A copy that later updates do not touch."""
+    def state(self, *, copied: bool = True) -> PolicyState:
+        """What `restore` takes. Unless `copied` its tensors are the live ones: write them out before the next update."""
+        weights, optimizer = _weights(self.model), self._optimizer.state_dict()
         counters = {"updates": self.updates, "bad_in_a_row": self._bad_in_a_row, "bad_total": self._bad_total}
         return PolicyState(
-            weights={name: tensor.detach().clone() for name, tensor in _weights(self.model).items()},
-            optimizer=copy.deepcopy(self._optimizer.state_dict()),
+            weights={name: tensor.detach().clone() if copied else tensor for name, tensor in weights.items()},
+            optimizer=copy.deepcopy(optimizer) if copied else optimizer,
             counters=counters,
             reference=self._reference_digest,
         )

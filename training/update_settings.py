@@ -35,8 +35,8 @@ class UpdateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     micro_batch_tokens: int = 8192
     """Positions of one forward pass, padding included. On a CPU 1024 to 2048 is fastest."""
     precision: Literal["fp32", "bf16"] = "fp32"
-    """"bf16" runs the decoder under autocast; weights, head and optimiser stay as they are. On a CPU load the model with
-    eager attention then: PyTorch's fused bf16 attention has a slow backward pass there."""
+    """"bf16" runs the decoder under autocast; weights, head and optimiser stay as they are. On a CPU load the
+    model with eager attention then: the backward pass of PyTorch's fused bf16 attention is slow there."""
 
     def __post_init__(self) -> None:
         """Refuse values that have no meaning."""

@@ -41,7 +41,8 @@ def logprobs(net: LlamaForCausalLM, ids: list[int], temperature: float) -> torch
     """Log-prob of each token but the first, from the whole logits: the slow and obvious way."""
     with torch.no_grad():
         logits = net(torch.tensor([ids])).logits[0, :-1] / temperature
-    return logits.log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
+    scored: torch.Tensor = logits.log_softmax(-1)
+    return scored.gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
 
 
 def drawn(net: LlamaForCausalLM, count: int, *, seed: int = 0, temperature: float = 1.0) -> list[Sample]:
