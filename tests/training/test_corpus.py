@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -220,6 +221,7 @@ def test_a_data_set_in_a_folder_loads_as_one_of_the_hub_does(tmp_path: Path) -> 
 
 
 @pytest.mark.network
+@pytest.mark.skipif(os.environ.get("HF_HUB_OFFLINE") == "1", reason="HF_HUB_OFFLINE=1 forbids the network")
 @pytest.mark.skipif(importlib.util.find_spec("datasets") is None, reason="the datasets library is not installed")
 def test_a_data_set_of_the_hub_loads() -> None:
     data = HubData(name="roneneldan/TinyStories", revision="main", split="validation[:20]")
