@@ -6,7 +6,7 @@ Not here: sampling (the engine reads the same weights), advantages, the files of
 import copy
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -47,7 +47,10 @@ class _Anchor(NamedTuple):
 
 
 class Policy:
-    """Owns the model's training. `accelerator` is for a caller who launches several processes."""
+    """Owns the model's training.
+
+    `accelerator` is for a caller who launches several processes; each must then bring the same number of micro-batches.
+    """
 
     def __init__(
         self, model: PreTrainedModel, settings: UpdateSettings, accelerator: Accelerator | None = None
@@ -102,7 +105,7 @@ class Policy:
         return {role: float(total) / n for role, total in zip(batch.roles, sums) if (n := batch.tokens[role])}
 
     def state(self, *, copied: bool = True) -> PolicyState:
-        """What `restore` takes. Unless `copied` its tensors are the live ones: write them out before the next update."""
+        """What `restore` takes. Unless `copied` its tensors are the live ones, good until the next update."""
         weights, optimizer = _weights(self.model), self._optimizer.state_dict()
         counters = {"updates": self.updates, "bad_in_a_row": self._bad_in_a_row, "bad_total": self._bad_total}
         return PolicyState(
@@ -114,19 +117,23 @@ class Policy:
 
     def restore(self, state: PolicyState) -> None:
         """Go on from `state`; the policy must have been made from the same initial model and settings."""
-        mine = _weights(self.model)
-        if {k: v.shape for k, v in mine.items()} != {k: v.shape for k, v in state.weights.items()}:
-            raise InputError("the saved weights are of another architecture; resume with the model the run began with")
         if state.reference != self._reference_digest:
             raise InputError(
                 "the saved run measures its KL from another initial policy; resume with the one it began with"
             )
-        with torch.no_grad():
-            for name, tensor in mine.items():
-                tensor.copy_(state.weights[name])
+        self.set_weights(state.weights)
         self._optimizer.load_state_dict(copy.deepcopy(state.optimizer))
         self.updates = state.counters["updates"]
         self._bad_in_a_row, self._bad_total = state.counters["bad_in_a_row"], state.counters["bad_total"]
+
+    @torch.no_grad()
+    def set_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Weights alone, to look at an earlier step; optimiser and counters stay."""
+        mine = _weights(self.model)
+        if {k: v.shape for k, v in mine.items()} != {k: v.shape for k, v in weights.items()}:
+            raise InputError("the saved weights are of another architecture; resume with the model the run began with")
+        for name, tensor in mine.items():
+            tensor.copy_(weights[name])
 
     def _pack(self, samples: Sequence[Sample]) -> Batch:
         return pack(

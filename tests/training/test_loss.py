@@ -44,7 +44,6 @@ def test_a_token_beyond_the_clip_has_no_gradient() -> None:
     assert current.grad is not None and current.grad.tolist() == pytest.approx([0.0, math.e])
 
 
-@pytest.mark.skipif(not VECTORS.exists(), reason="the official vectors are not there")
 def test_importance_weights_equal_the_official_ones() -> None:
     vector = next(v for v in json.loads(VECTORS.read_text())["vectors"] if v["id"] == "tis_weights")
     given = vector["inputs"]

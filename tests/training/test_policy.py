@@ -237,8 +237,9 @@ def test_restoring_into_another_architecture_or_reference_is_refused() -> None:
         Policy(model(seed=1), UpdateSettings(kl=0.1)).restore(state)
     config = model().config
     config.num_hidden_layers = 1
+    plain = Policy(model(), UpdateSettings()).state()
     with pytest.raises(InputError, match="architecture"):
-        Policy(LlamaForCausalLM(config), UpdateSettings()).restore(state)
+        Policy(LlamaForCausalLM(config), UpdateSettings()).restore(plain)
 
 
 def test_role_clipping_bounds_each_roles_share_of_the_gradient() -> None:
