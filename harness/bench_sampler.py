@@ -1,12 +1,13 @@
 """Benchmark: the in-process engine against transformers' `generate`, on the same batch and the same work.
 
-    python -m spadework.harness.bench_sampler [--rows 256] [--repeats 3] [--scale 1.0]
+    python -m spadework.harness.bench_sampler [--rows 256] [--repeats N] [--scale 1.0]
 
 *Episodes*: four turns; in each every row gets 16 new tokens and draws 16 to 256 of its own. `generate` is called once a
 turn on the whole left-padded history and stops as soon as every row has drawn its tokens. *Single*: one turn, prompts
 of 32 tokens, 64 drawn by every row. Both draw at temperature 1 from the same random Llama (the nano size); no id ends
-a completion, so the work is equal by construction. A ratio is the median over repetitions run in alternation, and the
-command fails when one is under its target. It measures time and nothing of quality.
+a completion, so the work is equal by construction. The two take turns; a ratio is the median over repetitions, and the
+command fails when one is under its target. At full size it takes some three minutes of one core, nearly all of them in
+`generate`. It measures time and nothing of quality.
 """
 
 import argparse
@@ -34,6 +35,7 @@ class Workload(NamedTuple):
     fresh: list[list[list[int]]]
     wanted: list[list[int]]
     target: float
+    repeats: int
 
 
 Sampler = Callable[[Sequence[list[int]], Sequence[int], int], list[list[int]]]
@@ -45,13 +47,13 @@ def episodes(rows: int, scale: float) -> Workload:
     rng = generator(0, "bench", "episodes")
     low, high = max(1, round(16 * scale)), max(2, round(256 * scale))
     wanted = [[rng.randint(low, high) for _ in range(rows)] for _ in range(4)]
-    return Workload("episodes", [_ids(rng, rows, low) for _ in range(4)], wanted, 2.0)
+    return Workload("episodes", [_ids(rng, rows, low) for _ in range(4)], wanted, 2.0, 1)
 
 
 def single(rows: int, scale: float) -> Workload:
     """One turn of equal lengths."""
     prompt, drawn = max(1, round(32 * scale)), max(2, round(64 * scale))
-    return Workload("single", [_ids(generator(0, "bench", "single"), rows, prompt)], [[drawn] * rows], 1.1)
+    return Workload("single", [_ids(generator(0, "bench", "single"), rows, prompt)], [[drawn] * rows], 1.1, 7)
 
 
 def _ids(rng: random.Random, rows: int, length: int) -> list[list[int]]:
@@ -126,34 +128,41 @@ def engine_sampler(engine: LocalEngine) -> Sampler:
     return sample
 
 
-def seconds(sampler: Sampler, workload: Workload) -> float:
-    """Time of one pass: CPU seconds with one thread (the same as wall time on a quiet machine), else wall time."""
+def seconds(samplers: Sequence[Sampler], workload: Workload, swap: bool) -> list[float]:
+    """Each sampler's time for one pass, in alternation turn by turn, the order reversed from turn to turn.
+
+    CPU seconds with one thread (the same as wall time on a quiet machine), else wall time.
+    """
     clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
-    histories: list[list[int]] = [[] for _ in workload.wanted[0]]
-    began = clock()
+    histories: list[list[list[int]]] = [[[] for _ in workload.wanted[0]] for _ in samplers]
+    spent = [0.0] * len(samplers)
     for turn, (fresh, wanted) in enumerate(zip(workload.fresh, workload.wanted)):
-        histories = [history + new for history, new in zip(histories, fresh)]
-        drawn = sampler(histories, wanted, turn)
-        assert [len(ids) for ids in drawn] == list(wanted)
-        histories = [history + ids for history, ids in zip(histories, drawn)]
-    return clock() - began
+        order = range(len(samplers)) if (turn % 2 == 0) != swap else reversed(range(len(samplers)))
+        for which in order:
+            prompts = [history + new for history, new in zip(histories[which], fresh)]
+            began = clock()
+            drawn = samplers[which](prompts, wanted, turn)
+            spent[which] += clock() - began
+            assert [len(ids) for ids in drawn] == list(wanted)
+            histories[which] = [prompt + ids for prompt, ids in zip(prompts, drawn)]
+    return spent
 
 
 def compare(workload: Workload, model: LlamaForCausalLM, repeats: int) -> float:
     """Print times and ratio of a workload, and return the ratio `generate` / engine (median of paired repetitions)."""
     engine = LocalEngine(model, pad_id=0, decode=lambda ids: "")
-    theirs, ours = hub_sampler(model), engine_sampler(engine)
     pairs = []
-    for _ in range(repeats):
+    for repeat in range(repeats):
         engine.forget()
-        pairs.append((seconds(theirs, workload), seconds(ours, workload)))
+        pairs.append(seconds((hub_sampler(model), engine_sampler(engine)), workload, repeat % 2 == 1))
     ratios = [hub / own for hub, own in pairs]
     hub, own = (statistics.median(column) for column in zip(*pairs))
     tokens = sum(map(sum, workload.wanted))
     print(
         f"{workload.name:9} {len(workload.wanted[0])} rows, {tokens} tokens drawn: generate {hub:.2f} s, "
         f"engine {own:.2f} s; ratio {statistics.median(ratios):.2f} "
-        f"(min {min(ratios):.2f}, max {max(ratios):.2f}, n {repeats}), target {workload.target}"
+        f"(min {min(ratios):.2f}, max {max(ratios):.2f}, n {repeats}), target {workload.target}",
+        flush=True,
     )
     return statistics.median(ratios)
 
@@ -162,17 +171,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run both comparisons; exit code 1 when a ratio is under its target."""
     parser = argparse.ArgumentParser(prog="bench sampler", description="The engine against transformers' generate.")
     parser.add_argument("--rows", type=int, default=256)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, help="instead of 7 for single and 1 for episodes")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on all lengths, to try it quickly")
     parser.add_argument("--dtype", choices=sorted(DTYPES), default="float32")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
     model = nano_llama(DTYPES[options.dtype])
-    seconds(hub_sampler(model), single(2, 0.1))
+    seconds([hub_sampler(model)], single(2, 0.1), False)
     print(f"{options.dtype}, {options.threads} thread(s), torch {torch.__version__}")
     reached = [
-        compare(workload, model, options.repeats) >= workload.target
+        compare(workload, model, options.repeats or workload.repeats) >= workload.target
         for workload in (single(options.rows, options.scale), episodes(options.rows, options.scale))
     ]
     return ExitCode.OK if all(reached) else ExitCode.VERDICT_FAIL
