@@ -25,7 +25,7 @@ from .errors import InputError, nearest
 Table = dict[str, object]
 """A TOML table before it is checked."""
 
-BARE_WORD = re.compile(r"[A-Za-z_][\w.:/@+-]*")
+BARE_WORD = re.compile(r"[A-Za-z_./~][\w.:/@+-]*")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>.*)`)?$", re.DOTALL)
 

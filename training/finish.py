@@ -8,8 +8,6 @@ from collections import Counter, defaultdict
 from hashlib import sha256
 from typing import Callable, Sequence
 
-from safetensors.torch import load_file, save_file
-
 from ..harness import jsonl
 from ..harness.diversity import diversity
 from ..harness.episode import WIN
@@ -19,10 +17,8 @@ from ..harness.store import ENVIRONMENTS, RunFolder
 from ..harness.types import Episode
 from .run import Run, RunState
 
-CHOSEN = "chosen.safetensors"
 
-
-def validate(run: Run, state: RunState, folder: RunFolder) -> tuple[RunState, dict[str, object]]:
+def validate(run: Run, state: RunState) -> tuple[RunState, dict[str, object]]:
     """At every `validate_every`-th step and the last: greedy play of the validation suite; the best step is kept."""
     settings, step = run.recipe.evaluation, state.step
     if step % settings.validate_every and step != run.recipe.steps:
@@ -31,8 +27,6 @@ def validate(run: Run, state: RunState, folder: RunFolder) -> tuple[RunState, di
     episodes = _played(run, items, "greedy")
     score = success(items, episodes)
     if state.best is None or score > state.best:
-        with folder.replacing_checkpoint(CHOSEN) as partial:
-            save_file({name: p.detach().contiguous() for name, p in run.policy.model.named_parameters()}, partial)
         state = state.choosing(score)
     return state, {"validation": score}
 
@@ -51,7 +45,7 @@ def finish(run: Run, state: RunState, folder: RunFolder, report: Callable[[str],
     items = run.organism.test_suite(run.dialect, run.recipe.evaluation.share)
     _records(run, items, folder, "last" if state.chosen != state.step else "chosen", report)
     if state.chosen != state.step:
-        _load_chosen(run, folder)
+        run.load_weights(folder, state.chosen)
         _records(run, items, folder, "chosen", report)
     report("diversity")
     folder.write_summary({
@@ -89,12 +83,6 @@ def _played(run: Run, items: Sequence[Item], mode: str) -> list[Episode]:
     evaluation = run.recipe.evaluation
     seed = derive(run.recipe.seed, "evaluation", mode)
     return evaluate(items, run.engine, run.dialect, run.sandbox, mode, max_new_tokens=evaluation.max_new_tokens, seed=seed)
-
-
-def _load_chosen(run: Run, folder: RunFolder) -> None:
-    weights = load_file(folder.path / "checkpoint" / CHOSEN)
-    run.policy.model.load_state_dict(weights, strict=False)
-    run.engine.forget()
 
 
 def _metrics(run: Run, state: RunState) -> dict[str, float | int | None]:

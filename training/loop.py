@@ -64,7 +64,7 @@ def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunSt
     updated = time.perf_counter()
     figures = of_step(episodes, agent, supply.counts)
     state = state.after(step, supply.programs, figures, skipped=stats.skipped is not None)
-    state, validated = validate(run, state, folder)
+    state, validated = validate(run, state)
     ended = time.perf_counter()
     state = state.spent(ended - began)
     folder.metrics(step, {

@@ -5,7 +5,8 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Iterator, Sequence
 
 import msgspec
 
@@ -22,7 +23,7 @@ from .organism import Organism, resolve
 from .policy import Policy
 from .recipe import Recipe
 from .selfplay import SelfPlay
-from .source import JSON, Source
+from .source import Source
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,21 +71,29 @@ class Run:
     source: Source | None
 
     def save(self, folder: RunFolder, state: RunState) -> None:
-        """The checkpoint after a step, all or nothing."""
-        rest: dict[str, JSON] = {"run": msgspec.to_builtins(state), "source": self.source.state() if self.source else {}}
-        checkpoint.save(folder.path / "checkpoint", self.policy.state(), rest)
+        """The checkpoint after a step, all or nothing; that of the chosen step is kept beside the newest."""
+        rest = {"run": state, "source": self.source.state() if self.source else {}}
+        whole = checkpoint.Checkpoint(step=state.step, policy=self.policy.state(), record=msgspec.json.encode(rest))
+        checkpoint.save(_checkpoints(folder), whole, self.policy.model, keep=1, protect={state.chosen})
 
     def restore(self, folder: RunFolder) -> RunState:
         """The state of the last checkpoint, with weights, optimiser and source set to it; a new state without one."""
-        saved = checkpoint.load(folder.path / "checkpoint")
-        if saved is None:
+        newest = checkpoint.latest(_checkpoints(folder))
+        if newest is None:
             return RunState()
-        policy, rest = saved
-        self.policy.restore(policy)
+        saved = checkpoint.load(newest)
+        self.policy.restore(saved.policy)
         self.engine.forget()
+        record = msgspec.json.decode(saved.record, type=_Record)
         if self.source is not None:
-            self.source.restore(msgspec.convert(rest["source"], dict))
-        return msgspec.convert(rest["run"], RunState)
+            self.source.restore(record.source)
+        return record.run
+
+    def load_weights(self, folder: RunFolder, step: int) -> None:
+        """The weights of an earlier step's checkpoint, for evaluation only."""
+        weights = checkpoint.load(_checkpoints(folder) / f"step-{step:06d}").policy.weights
+        self.policy.model.load_state_dict(weights, strict=False)
+        self.engine.forget()
 
     def source_figures(self) -> dict[str, float | None]:
         """What a designing source says of its window."""
@@ -94,6 +103,17 @@ class Run:
         """Lines for environments.jsonl, each with the step that wrote it."""
         rows = self.source.report() if isinstance(self.source, SelfPlay) else []
         return [{**row, "born": row["step"], "step": step} for row in rows]
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True):
+    """The loop's part of a checkpoint."""
+
+    run: RunState
+    source: dict[str, Any]
+
+
+def _checkpoints(folder: RunFolder) -> Path:
+    return folder.path / "checkpoint"
 
 
 @contextmanager

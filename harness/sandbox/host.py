@@ -49,6 +49,8 @@ class Sandbox:
     def __init__(self, limits: Limits | None = None) -> None:
         """Default limits when none are given. Raises SandboxUnavailable when the server does not come up."""
         self.limits = limits or Limits()
+        self.waited_s = 0.0
+        """Wall seconds this process has waited for its programs so far."""
         self._processes: set[EnvProcess] = set()
         self._start()
 

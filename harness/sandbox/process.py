@@ -4,6 +4,7 @@ The host's half of the conversation. It keeps the books (which instances are in 
 believes nothing a worker says beyond what the schema and the limits allow.
 """
 
+import time
 from typing import TYPE_CHECKING, Mapping, Sequence
 
 import msgspec
@@ -155,7 +156,9 @@ def _answers(
 def _exchange(processes: Sequence[EnvProcess]) -> None:
     channels = [process._channel for process in processes if process._channel is not None and process.error is None]
     if channels:
+        began = time.perf_counter()
         exchange(channels, processes[0]._limits.frame_wall_s)
+        processes[0]._sandbox.waited_s += time.perf_counter() - began
 
 
 def _program(kind: ErrorKind, message: str) -> EnvError:

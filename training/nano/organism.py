@@ -6,6 +6,7 @@ from typing import Callable, Mapping, Sequence
 
 import torch
 from transformers import LlamaForCausalLM, PreTrainedModel
+from transformers.utils import logging
 
 from ...harness.dialect import Dialect
 from ...harness.errors import InputError, nearest
@@ -31,6 +32,7 @@ class NanoOrganism:
                 f"no nano checkpoint {checkpoint!r}{nearest(checkpoint, SHIPPED)}: {folder} holds no model.safetensors; "
                 "make the shipped ones with `nox -s nano_base` or give a folder."
             )
+        logging.disable_progress_bar()
         model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
         return model.eval(), load(folder)
 

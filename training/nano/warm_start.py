@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Sequence
+from typing import Literal, Sequence
 
 import torch
 from torch import Tensor
@@ -46,11 +46,13 @@ class Mixture:
     designer: float
     hint_writer: float
     hinted: float
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """bf16: autocast with eager attention, 1.4 times the tokens a CPU second where the processor has bf16."""
 
 
 MIXTURES = {
     "base": Mixture(seed=1, tokens=7_000_000, designer=0.17, hint_writer=0.11, hinted=0.50),
-    "external": Mixture(seed=2, tokens=7_200_000, designer=0.84, hint_writer=0.15, hinted=0.01),
+    "external": Mixture(seed=2, tokens=7_200_000, designer=0.84, hint_writer=0.15, hinted=0.01, precision="bf16"),
 }
 
 
@@ -118,7 +120,7 @@ def loss_of(model: LlamaForCausalLM, batch: Sequence[teacher.Text]) -> Tensor:
     ids, trained = tensors(batch)
     hidden = model.model(input_ids=ids).last_hidden_state[:, :-1].flatten(0, 1)
     where = trained[:, 1:].flatten().nonzero()[:, 0]
-    logits = model.lm_head(hidden.index_select(0, where))
+    logits = model.lm_head(hidden.index_select(0, where)).float()
     return torch.nn.functional.cross_entropy(logits, ids[:, 1:].flatten()[where])
 
 
@@ -145,6 +147,8 @@ class Optimiser:
 def train(mixture: Mixture, dialect: NanoDialect, corpus: Corpus, report: int = 250_000) -> tuple[LlamaForCausalLM, dict[str, int]]:
     """The trained model and its tokens by kind."""
     model = create(len(dialect.tokenizer), mixture.seed)
+    if mixture.precision == "bf16":
+        model.set_attn_implementation("eager")
     optimiser, rng = Optimiser(model), generator(mixture.seed, "batches")
     passages = [passage.text for passage in corpus.passages]
     tokens: dict[str, int] = {}
@@ -157,7 +161,8 @@ def train(mixture: Mixture, dialect: NanoDialect, corpus: Corpus, report: int = 
         for kind, one in pairs:
             tokens[kind] = tokens.get(kind, 0) + len(one.ids)
         for batch in batches([one for _, one in pairs], rng):
-            loss = loss_of(model, batch)
+            with torch.autocast("cpu", torch.bfloat16, enabled=mixture.precision == "bf16"):
+                loss = loss_of(model, batch)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step(total / mixture.tokens, steps)
             steps += 1
@@ -166,6 +171,7 @@ def train(mixture: Mixture, dialect: NanoDialect, corpus: Corpus, report: int = 
             shown = total
             losses = "  ".join(f"{kind} {probe_loss(model, texts):.3f}" for kind, texts in probes.items())
             print(f"{total:>10,} tokens  {losses}  {time.process_time() - began:.0f} CPU s", flush=True)
+    model.set_attn_implementation("sdpa")
     return model, tokens
 
 

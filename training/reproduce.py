@@ -1,0 +1,161 @@
+"""`spadework reproduce`: every row of the ablation table, two runs at a time, and the table that grows with them.
+
+A row is a recipe; a scale is a set of changes laid over all of them. Finished runs are kept, so the same command goes on where it was
+stopped. A run that fails is a missing row with its reason, never a number. It trains nothing itself: each run is `loop.train` in a worker.
+"""
+
+import argparse
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing.queues import Queue
+from pathlib import Path
+from queue import Empty
+from threading import Thread
+from typing import Sequence
+
+from rich.console import Console
+
+from ..harness.errors import ExitCode, InputError, SpadeworkError, nearest
+from ..harness.progress import ProgressDisplay
+from ..harness.table import build_table, table_command, terminal_table
+from .loop import train
+from .recipe import load_recipe
+
+DEFINITION = Path("results/ablations.toml")
+ROWS = (
+    "base", "spade", "no_corpus", "no_memory", "frozen_no_memory", "frozen_external", "learning_potential", "solve_rate",
+    "two_skills", "fixed_env", "rlve",
+)  # fmt: skip
+SCALES: dict[str, tuple[str, ...]] = {
+    "nano": (),
+    "smoke": (
+        "scale=smoke", "steps=4", "window=2", "designer.environments=6", "play.instances=2", "evaluation.validate_every=2",
+        "evaluation.validation_share=0.2", "evaluation.share=0.05", "evaluation.diversity_programs=12",
+    ),
+}  # fmt: skip
+"""Scale -> what differs from the recipes as they stand. `smoke` shows that the path is whole; its scores mean nothing."""
+UNTRAINED = ("base",)
+"""Rows that train nothing: one run is enough."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One run."""
+
+    row: str
+    seed: int
+    scale: str
+    out: Path
+    fresh: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.row} seed {self.seed}"
+
+
+Message = tuple[str, int, int, str]
+"""(job, steps done, steps in all, a few words)."""
+_messages: "Queue[Message] | None" = None
+
+
+def jobs(rows: Sequence[str] | None, seeds: int, scale: str, root: Path, fresh: bool) -> list[Job]:
+    """The runs of the table in the order of its rows, seed by seed. InputError for an unknown row or scale."""
+    for row in rows or ():
+        if row not in ROWS:
+            raise InputError(f"there is no row {row!r}{nearest(row, ROWS)}; use {', '.join(ROWS)}.")
+    if scale not in SCALES:
+        raise InputError(f"there is no scale {scale!r}{nearest(scale, SCALES)}; use {' or '.join(SCALES)}.")
+    if seeds < 1:
+        raise InputError(f"--seeds is {seeds}; give 1 or more.")
+    chosen = [row for row in ROWS if rows is None or row in rows]
+    wanted = [(row, seed) for seed in range(seeds) for row in chosen if seed == 0 or row not in UNTRAINED]
+    return [Job(row=row, seed=seed, scale=scale, out=root / row / f"seed{seed}", fresh=fresh) for row, seed in wanted]
+
+
+def run_job(job: Job) -> str:
+    """One run in a worker; the reason when it failed, an empty text when it is whole."""
+    recipe = load_recipe(job.row, SCALES[job.scale], job.seed)
+    queue = _messages
+    assert queue is not None
+
+    def report(done: int, total: int, text: str) -> None:
+        queue.put((job.name, done, total, text))
+
+    try:
+        train(recipe, job.out, fresh=job.fresh, report=report)
+    except SpadeworkError as error:
+        return str(error)
+    return ""
+
+
+def reproduce_command(args: argparse.Namespace) -> ExitCode:
+    """Train and evaluate what is missing, then write the table."""
+    root = args.out or Path("results/runs") / args.scale
+    wanted = jobs(args.rows, args.seeds, args.scale, root, args.fresh)
+    if not DEFINITION.is_file():
+        raise InputError(f"no {DEFINITION} here; run the command in a checkout of spadework.")
+    console = Console()
+    failures = _run_all(wanted, console, args)
+    for name, reason in failures.items():
+        console.print(f"failed: {name}: {reason}", markup=False, highlight=False)
+    table = argparse.Namespace(
+        file=DEFINITION, format=None, out=None, scale=args.scale, no_time=False, allow_incomplete=args.allow_incomplete
+    )
+    code = table_command(table)
+    return ExitCode.INCOMPLETE if failures and not args.allow_incomplete else code
+
+
+def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) -> dict[str, str]:
+    """Two workers, one thread each; every finished run shows the table as it stands."""
+    context = multiprocessing.get_context("spawn")
+    queue: Queue[Message] = context.Queue()
+    failures: dict[str, str] = {}
+    workers = max(1, min(len(wanted), len(os.sched_getaffinity(0))))
+    with ProgressDisplay(console) as display:
+        listener = Thread(target=_listen, args=(queue, display), daemon=True)
+        listener.start()
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(queue, os.getpid()))
+        try:
+            futures: dict[Future[str], Job] = {pool.submit(run_job, job): job for job in wanted}
+            for future in as_completed(futures):
+                reason = future.result()
+                if reason:
+                    failures[futures[future].name] = reason
+                elif len(wanted) > 1:
+                    _show(console, args.scale)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+        pool.shutdown()
+    return failures
+
+
+def _show(console: Console, scale: str) -> None:
+    table, _ = build_table(DEFINITION, scale=scale)
+    console.print(terminal_table(table))
+
+
+def _listen(queue: "Queue[Message]", display: ProgressDisplay) -> None:
+    while True:
+        try:
+            display.update(*queue.get(timeout=1.0))
+        except Empty:
+            continue
+        except (EOFError, OSError):
+            return
+
+
+def _start_worker(queue: "Queue[Message]", parent: int) -> None:
+    """One thread a worker; a worker dies with its parent, so that a killed command leaves no run locked."""
+    global _messages
+    _messages = queue
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
