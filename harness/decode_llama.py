@@ -1,4 +1,4 @@
-"""Decoding `LlamaForCausalLM` with our own forward: a preallocated cache and a dozen calls a layer.
+"""Decoding `LlamaForCausalLM` with our own forward: a preallocated cache, about twenty kernel calls a layer and token.
 
 All rows end at the same column: shorter histories start further right. Rows stand longest first, so that attention
 reads each block of rows from that block's first column on. Finished rows are dropped by copying the others.
