@@ -71,10 +71,13 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(reuse_venv=True)
 def nano_base(session: nox.Session) -> None:
-    """Make the nano organism's warm start again, into training/nano/ (slow)."""
+    """Make the nano organism's checkpoints and the static pool again (slow, about 40 CPU minutes)."""
     install(session, "report")
-    arguments = session.posargs or ["--out", "training/nano"]
-    session.run("python", "-m", "spadework.training.nano.warm_start", *arguments, env=QUIET)
+    made = ["--out", "training/nano", *session.posargs]
+    session.run("python", "-m", "spadework.training.nano.warm_start", *made, env=QUIET)
+    install(session, "report")
+    pool = ["--out", "baselines/pools/nano", "--replace"]
+    session.run("python", "-m", "spadework.baselines.nano_pool", *pool, env=QUIET)
 
 
 @nox.session(reuse_venv=True)

@@ -13,7 +13,9 @@ POOLS = Path(__file__).parent / "pools"
 
 
 def frozen(parts: Parts) -> SelfPlay:
-    """A designer that is never trained: another checkpoint writes programs and hints, corpus and memory as the recipe says."""
+    """A designer that is never trained: another checkpoint writes programs and hints, corpus and memory as the recipe
+    says.
+    """
     model, dialect = parts.organism.load(parts.recipe.source.writer)
     writer = LocalEngine(model, pad_id=dialect.pad_id, decode=dialect.decode)
     return designed(parts, writer, dialect, author="other")

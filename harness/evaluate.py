@@ -1,6 +1,7 @@
 """Playing a suite of held-out items with one checkpoint: items in, one record a sample out.
 
-A record carries item, category, outcome and reward; every score, interval and test is computed from records later. It scores nothing itself.
+A record carries item, category, outcome and reward; every score, interval and test is computed from records later.
+It scores nothing itself.
 """
 
 from dataclasses import dataclass
@@ -28,11 +29,26 @@ class Item:
     seed: int
 
 
-def evaluate(items: Sequence[Item], model: Model, dialect: Dialect, sandbox: Sandbox, mode: str, *, max_new_tokens: int, seed: int) -> list[Episode]:  # noqa: E501
+def evaluate(
+    items: Sequence[Item],
+    model: Model,
+    dialect: Dialect,
+    sandbox: Sandbox,
+    mode: str,
+    *,
+    max_new_tokens: int,
+    seed: int,
+) -> list[Episode]:  # noqa: E501
     """One episode an item, in order, without hints. Sampling seeds depend on (seed, item) alone."""
     sampling = Sampling(temperature=MODES[mode], max_new_tokens=max_new_tokens, stop=dialect.stops("agent"))
     plays = [
-        Play(program=item.program, seed=item.seed, arm=Arm.PLAIN, sample_seed=derive(seed, "item", item.id), sampling=sampling)
+        Play(
+            program=item.program,
+            seed=item.seed,
+            arm=Arm.PLAIN,
+            sample_seed=derive(seed, "item", item.id),
+            sampling=sampling,
+        )
         for item in items
     ]
     episodes: list[Episode] = []

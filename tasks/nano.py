@@ -5,8 +5,8 @@
     rg     easy reasoning-gym tasks in compact rendering
     mid    the six known families at sizes the warm start knows (levels 2 to 5); validation only
 
-Test and validation items come from different seeds and share none. An item is a program and an instance seed; programs run in the sandbox.
-It does not play and does not score.
+Test and validation items come from different seeds and share none. An item is a program and an instance seed;
+programs run in the sandbox. It does not play and does not score.
 """
 
 from typing import Sequence
@@ -14,7 +14,8 @@ from typing import Sequence
 from ..harness.evaluate import Item
 from ..harness.seeds import derive, generator, text_id
 from ..harness.types import Program
-from .nano_reasoning_gym import CompactItem, items as compact_items
+from .nano_reasoning_gym import CompactItem
+from .nano_reasoning_gym import items as compact_items
 from .nano_world import FAMILIES, HELD_OUT, Family, draw
 
 TEST_SEED, VALIDATION_SEED = 20260819, 20261129
@@ -56,7 +57,14 @@ def _part(count: int, share: float) -> int:
 
 
 def _cells(
-    families: dict[str, Family], category: str, levels: Sequence[int], nouns: Sequence[str], seed: int, *, programs: int, instances: int
+    families: dict[str, Family],
+    category: str,
+    levels: Sequence[int],
+    nouns: Sequence[str],
+    seed: int,
+    *,
+    programs: int,
+    instances: int,
 ) -> list[Item]:  # noqa: PLR0913
     """`programs` programs a family and level, `instances` instances each."""
     items = []
@@ -81,7 +89,9 @@ def _compact(nouns: Sequence[str], seed: int, per_task: int) -> list[Item]:
     for task, group in by_task.items():
         listing = [(item.observation, item.plan, REPLY) for item in group]
         program = _program(LISTED.format(items=listing), f"reasoning-gym {task}")
-        made += [Item(id=f"rg/{item.id}", category="rg", program=program, seed=index) for index, item in enumerate(group)]
+        made += [
+            Item(id=f"rg/{item.id}", category="rg", program=program, seed=index) for index, item in enumerate(group)
+        ]
     return made
 
 

@@ -1,9 +1,10 @@
 """The nano world: six skills, each a family of small Gym-style programs with a difficulty axis.
 
-A program is ordinary Python text of 40-150 tokens. `source(...)` writes it from a family, a size `n`, a variant `k` and words;
-`FAMILIES` are the six families the warm start has met, `HELD_OUT` their relatives that nobody has met before the final test.
-It is not an environment itself: programs run in the sandbox like everything a model wrote. The reward of an episode is the share of
-right actions before the first wrong one (walking: the share of the way), paid when the episode ends.
+A program is ordinary Python text of 40-150 tokens. `source(...)` writes it from a family, a size `n`, a variant `k`
+and words; `FAMILIES` are the six families the warm start has met, `HELD_OUT` their relatives that nobody has met
+before the final test. It is not an environment itself: programs run in the sandbox like everything a model wrote.
+The reward of an episode is the share of right actions before the first wrong one (walking: the share of the way),
+paid when the episode ends.
 """
 
 from dataclasses import dataclass
@@ -15,8 +16,29 @@ RULE_WORDS = {1: "on", -1: "back", 2: "skip", -2: "jump"}
 ECHO_WORDS = {0: "mirror", 1: "twice", 2: "repeat"}
 SORT_WORDS = {1: "low", -1: "high"}
 MOVES = {"right": (1, 0), "left": (-1, 0), "up": (0, 1), "down": (0, -1)}
-FRAME_WORDS = ("use", "show", "take", "count", "at", "go", "want", "then", "add", "first", "over", "last", "before", "again", "forward",
-               *RULE_WORDS.values(), *ECHO_WORDS.values(), *SORT_WORDS.values(), *MOVES, "line", "from")
+FRAME_WORDS = (
+    "use",
+    "show",
+    "take",
+    "count",
+    "at",
+    "go",
+    "want",
+    "then",
+    "add",
+    "first",
+    "over",
+    "last",
+    "before",
+    "again",
+    "forward",
+    *RULE_WORDS.values(),
+    *ECHO_WORDS.values(),
+    *SORT_WORDS.values(),
+    *MOVES,
+    "line",
+    "from",
+)
 """Words of observations and hints; never used as nouns."""
 
 PLAN_STEP = """\
@@ -54,7 +76,9 @@ def _listing(values: Sequence[str] | Sequence[int]) -> str:
     return '" ' + " ".join(map(str, values)) + '".split()'
 
 
-def _order(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], pool: Sequence[str] | Sequence[int] | None = None) -> str:
+def _order(
+    n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], pool: Sequence[str] | Sequence[int] | None = None
+) -> str:
     return (
         f' n, k, t = {n}, {k}, " {RULE_WORDS[k]}"\n w = {_listing(pool or nouns)}\n{RESET}'
         "  q = r.sample(self.w, self.n)\n  self.p, self.i = q[::self.k], 0\n"
@@ -62,7 +86,9 @@ def _order(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], pool: S
     )
 
 
-def _echo(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], pool: Sequence[str] | Sequence[int] | None = None) -> str:
+def _echo(
+    n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], pool: Sequence[str] | Sequence[int] | None = None
+) -> str:
     plan = {0: "q + q[::-1]", 1: "[x for x in q for _ in (0, 1)]", 2: "q + q"}[k]
     return (
         f' n, t = {n}, " {ECHO_WORDS[k]}"\n w = {_listing(pool or nouns)}\n{RESET}'
@@ -126,7 +152,7 @@ def _wire(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], flip: bo
     keys, values = (numbers, nouns) if flip else (nouns, numbers)
     return (
         f" n = {n}\n w = dict(zip({_listing(keys)}, {_listing(values)}))\n{RESET}"
-        '  q = r.sample(list(self.w), len(self.w))\n  self.p, self.i = r.sample(q, self.n), 0\n'
+        "  q = r.sample(list(self.w), len(self.w))\n  self.p, self.i = r.sample(q, self.n), 0\n"
         '  return "".join(f" {x} {self.w[x]}" for x in q) + " want " + self.w[self.p[0]], {}\n'
         + PLAN_STEP.format(reply='" want " + self.w[self.p[min(self.i, self.n - 1)]]')
     )
@@ -152,35 +178,73 @@ def _plus_one(n: int) -> int:
     return n + 1
 
 
+def _plus_two(n: int) -> int:
+    return n + 2
+
+
 def _none(n: int) -> int:
     return 0
 
 
 FAMILIES: dict[str, Family] = {
-    "count": Family(skill="Mathematical Reasoning", variants=(1, 2, 3, 4, 5, 6), size=_same, words=_none, numbers=_none, write=_count),
-    "order": Family(skill="Logical Deduction", variants=(1, -1, 2, -2), size=_plus_one, words=_plus_one, numbers=_none, write=_order),
-    "walk": Family(skill="Spatial Reasoning", variants=(0, 1, 2, 3), size=_same, words=_none, numbers=_none, write=_walk),
-    "echo": Family(skill="Pattern Recognition", variants=(0, 1, 2), size=_same, words=_plus_one, numbers=_none, write=_echo),
-    "sort": Family(skill="Optimization", variants=(1, -1), size=_plus_one, words=_none, numbers=lambda n: n + 2, write=_sort),
-    "wire": Family(skill="Causal Inference", variants=(0,), size=_same, words=_plus_one, numbers=_plus_one, write=_wire),
+    "count": Family(
+        skill="Mathematical Reasoning",
+        variants=(1, 2, 3, 4, 5, 6),
+        size=_same,
+        words=_none,
+        numbers=_none,
+        write=_count,
+    ),
+    "order": Family(
+        skill="Logical Deduction", variants=(1, -1, 2, -2), size=_plus_one, words=_plus_one, numbers=_none, write=_order
+    ),
+    "walk": Family(
+        skill="Spatial Reasoning", variants=(0, 1, 2, 3), size=_same, words=_none, numbers=_none, write=_walk
+    ),
+    "echo": Family(
+        skill="Pattern Recognition", variants=(0, 1, 2), size=_same, words=_plus_two, numbers=_none, write=_echo
+    ),
+    "sort": Family(
+        skill="Optimization", variants=(1, -1), size=_plus_one, words=_none, numbers=_plus_two, write=_sort
+    ),
+    "wire": Family(
+        skill="Causal Inference", variants=(0,), size=_same, words=_plus_one, numbers=_plus_one, write=_wire
+    ),
 }
 HELD_OUT: dict[str, Family] = {
-    "count_down": Family(skill="Mathematical Reasoning", variants=(1, 2, 3, 4, 5, 6), size=_same, words=_none, numbers=_none, write=_down),
-    "order_numbers": Family(skill="Logical Deduction", variants=(1, -1, 2, -2), size=_plus_one, words=_none, numbers=_plus_one,
-                            write=_number_order),
-    "walk_line": Family(skill="Spatial Reasoning", variants=(0, 1), size=_same, words=_none, numbers=_none, write=_line),
-    "echo_numbers": Family(skill="Pattern Recognition", variants=(0, 1, 2), size=_same, words=_none, numbers=_plus_one, write=_number_echo),
-    "wire_flipped": Family(skill="Causal Inference", variants=(0,), size=_same, words=_plus_one, numbers=_plus_one, write=_flip_wire),
+    "count_down": Family(
+        skill="Mathematical Reasoning", variants=(1, 2, 3, 4, 5, 6), size=_same, words=_none, numbers=_none, write=_down
+    ),
+    "order_numbers": Family(
+        skill="Logical Deduction",
+        variants=(1, -1, 2, -2),
+        size=_plus_one,
+        words=_none,
+        numbers=_plus_one,
+        write=_number_order,
+    ),
+    "walk_line": Family(
+        skill="Spatial Reasoning", variants=(0, 1), size=_same, words=_none, numbers=_none, write=_line
+    ),
+    "echo_numbers": Family(
+        skill="Pattern Recognition", variants=(0, 1, 2), size=_same, words=_none, numbers=_plus_two, write=_number_echo
+    ),
+    "wire_flipped": Family(
+        skill="Causal Inference", variants=(0,), size=_same, words=_plus_one, numbers=_plus_one, write=_flip_wire
+    ),
 }
 FAMILY_OF_SKILL = {family.skill: name for name, family in FAMILIES.items()}
 
 
 def source(family: Family, level: int, variant: int, nouns: Sequence[str], numbers: Sequence[int]) -> str:
-    """A program of that level. `nouns[0]` names the class, the rest are its words. ValueError when there are too few."""
+    """A program of that level. `nouns[0]` names the class, the rest are its words. ValueError when there are too few.
+    """
     n = family.size(level)
     words, values = family.words(n), family.numbers(n)
     if len(nouns) < words + 1 or len(numbers) < values:
-        raise ValueError(f"level {level} needs {words + 1} nouns and {values} numbers, got {len(nouns)} and {len(numbers)}")
+        raise ValueError(
+            f"level {level} needs {words + 1} nouns and {values} numbers, got {len(nouns)} and {len(numbers)}"
+        )
     return HEAD.format(name=nouns[0]) + family.write(n, variant, nouns[1 : words + 1], numbers[:values])
 
 

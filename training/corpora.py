@@ -18,7 +18,9 @@ def open_corpus(settings: CorpusSettings, dialect: Dialect) -> Corpus:
         raise InputError(f"corpus.kind is {settings.kind!r} without a path; set corpus.path.")
     cutting = Cutting(words=settings.words, at_least=settings.at_least)
     if settings.kind == "hub" and not settings.revision:
-        raise InputError(f"the Hub data set {settings.path} could change under the run; set corpus.revision to a commit.")
+        raise InputError(
+            f"the Hub data set {settings.path} could change under the run; set corpus.revision to a commit."
+        )
     if settings.kind == "jsonl":
         return from_jsonl(Path(settings.path), cutting, need, skip_bad=settings.skip_bad)
     return from_hub(HubData(name=settings.path, revision=settings.revision), cutting, need, skip_bad=settings.skip_bad)

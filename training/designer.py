@@ -1,8 +1,9 @@
-"""The Environment Designer's side of a window: programs, the validator's verdict on them, then hints and the leak check.
+"""The Environment Designer's side of a window: programs, the validator's verdict on them, then hints and the leak
+check.
 
-Every try is a completion of its own with a fresh passage and fresh examples from the memory; what fails is kept as a draft with its
-reason, because a rejected program is a result too. The hint is written in a separate call that sees the source and nothing else.
-It does not play, pay or train.
+Every try is a completion of its own with a fresh passage and fresh examples from the memory; what fails is kept as a
+draft with its reason, because a rejected program is a result too. The hint is written in a separate call that sees
+the source and nothing else. It does not play, pay or train.
 """
 
 from collections import Counter
@@ -111,12 +112,16 @@ class Designer:
             judged = self._judge(tried, {d.program.id for d in filled.values() if d.program}, sandbox)
             drafts += judged
             filled |= {draft.slot: draft for draft in judged if draft.program is not None}
-        hinted = self._with_hints(step, list(filled.values()), sandbox) if self.settings.hints else list(filled.values())
+        hinted = (
+            self._with_hints(step, list(filled.values()), sandbox) if self.settings.hints else list(filled.values())
+        )
         by_slot = {draft.slot: draft for draft in hinted}
         final = tuple(by_slot[d.slot] if d.program is not None else d for d in drafts)
         return Proposal(final, _counts(final, self.settings.hints))
 
-    def _write(self, step: int, attempt: int, slots: Sequence[tuple[int, str]], memory: EnvironmentMemory) -> list[Draft]:
+    def _write(
+        self, step: int, attempt: int, slots: Sequence[tuple[int, str]], memory: EnvironmentMemory
+    ) -> list[Draft]:
         s = self.settings
         sampling = self._sampling("designer", s.temperature, s.max_new_tokens, s.top_p, s.top_k)
         passages = [self._passage(step, slot, attempt) for slot, _ in slots]
@@ -195,7 +200,9 @@ class Designer:
         return [replace(program, hint=text or None) for program, text in zip(programs, said, strict=True)]
 
     def _sampling(self, role: Role, temperature: float, tokens: int, top_p: float = 1.0, top_k: int = 0) -> Sampling:
-        return Sampling(temperature=temperature, top_p=top_p, top_k=top_k, max_new_tokens=tokens, stop=self.dialect.stops(role))
+        return Sampling(
+            temperature=temperature, top_p=top_p, top_k=top_k, max_new_tokens=tokens, stop=self.dialect.stops(role)
+        )
 
 
 def _trajectory(request: Request, completion: Completion) -> Trajectory:
@@ -214,6 +221,8 @@ def _counts(drafts: Sequence[Draft], hints: bool) -> dict[str, int]:
     counts |= {f"rejected_{reason}": n for reason, n in sorted(Counter(d.reason for d in drafts if d.reason).items())}
     if hints:
         counts["hinted"] = sum(draft.program is not None and draft.program.hint is not None for draft in valid)
-        counts |= {f"hint_{r}": n for r, n in sorted(Counter(d.hint_rejected for d in valid if d.hint_rejected).items())}
+        counts |= {
+            f"hint_{r}": n for r, n in sorted(Counter(d.hint_rejected for d in valid if d.hint_rejected).items())
+        }
     counts["designer_tokens"] = sum(sum(draft.trajectory.generated) for draft in drafts)
     return counts

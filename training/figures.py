@@ -1,4 +1,5 @@
-"""What one step says of itself: the metrics line and the running totals. Pure; a figure that was not measured is None."""
+"""What one step says of itself: the metrics line and the running totals. Pure; a figure that was not measured is None.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -67,7 +68,7 @@ def of_step(episodes: Sequence[Episode], agent: Advantages, counts: Mapping[str,
         "tokens": drawn,
         **counts,
     }
-    amounts = {
+    amounts: dict[str, float] = {
         "plays": len(episodes), "tokens": drawn, "proposed": counts.get("proposed", 0), "valid": counts.get("valid", 0),
         "environments": len(rates), "in_band": in_band, "groups": agent.groups, "flat_groups": agent.dropped_groups,
         "unscored": agent.unscored,

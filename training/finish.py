@@ -1,4 +1,5 @@
-"""The end of a run: choosing the checkpoint on the validation suite, then the held-out test of the chosen and the last one.
+"""The end of a run: choosing the checkpoint on the validation suite, then the held-out test of the chosen and the last
+one.
 
 Test items are played after training only, so that nothing can be chosen on them. The summary is written last.
 """
@@ -48,13 +49,21 @@ def finish(run: Run, state: RunState, folder: RunFolder, report: Callable[[str],
         run.load_weights(folder, state.chosen)
         _records(run, items, folder, "chosen", report)
     report("diversity")
-    folder.write_summary({
-        "row": run.recipe.row, "seed": run.recipe.seed, "scale": run.recipe.scale, "digest": folder.digest, "steps": state.step,
-        "metrics": _metrics(run, state), "checkpoints": {"chosen": state.chosen, "last": state.step},
-        "corpus_digest": run.corpus.digest if run.corpus else None, "task_digest": task_digest(items),
-        "hints": hint_counts(jsonl.read(folder.path / ENVIRONMENTS)),
-        "corpus": run.corpus.report.lines() if run.corpus else [],
-    })  # fmt: skip
+    folder.write_summary(
+        {
+            "row": run.recipe.row,
+            "seed": run.recipe.seed,
+            "scale": run.recipe.scale,
+            "digest": folder.digest,
+            "steps": state.step,
+            "metrics": _metrics(run, state),
+            "checkpoints": {"chosen": state.chosen, "last": state.step},
+            "corpus_digest": run.corpus.digest if run.corpus else None,
+            "task_digest": task_digest(items),
+            "hints": hint_counts(jsonl.read(folder.path / ENVIRONMENTS)),
+            "corpus": run.corpus.report.lines() if run.corpus else [],
+        }
+    )
 
 
 def task_digest(items: Sequence[Item]) -> str:
@@ -82,7 +91,9 @@ def _records(run: Run, items: Sequence[Item], folder: RunFolder, name: str, repo
 def _played(run: Run, items: Sequence[Item], mode: str) -> list[Episode]:
     evaluation = run.recipe.evaluation
     seed = derive(run.recipe.seed, "evaluation", mode)
-    return evaluate(items, run.engine, run.dialect, run.sandbox, mode, max_new_tokens=evaluation.max_new_tokens, seed=seed)
+    return evaluate(
+        items, run.engine, run.dialect, run.sandbox, mode, max_new_tokens=evaluation.max_new_tokens, seed=seed
+    )
 
 
 def _metrics(run: Run, state: RunState) -> dict[str, float | int | None]:

@@ -1,8 +1,9 @@
 """The training loop, and the verb `spadework train RECIPE`.
 
-One step: the source supplies environments; the agent plays them; rewards become advantages; the source gives back its own samples; one
-update; one line of metrics; one checkpoint. The rows of the table differ in the source alone. A run that was killed goes on at the next
-step and leaves the same bytes as one that was not: seeds depend on (seed, step, index), and everything else lies in the checkpoint.
+One step: the source supplies environments; the agent plays them; rewards become advantages; the source gives back
+its own samples; one update; one line of metrics; one checkpoint. The rows of the table differ in the source alone. A
+run that was killed goes on at the next step and leaves the same bytes as one that was not: seeds depend on (seed,
+step, index), and everything else lies in the checkpoint.
 """
 
 import argparse
@@ -14,8 +15,8 @@ from typing import Callable
 
 import torch
 
-from ..harness.errors import ExitCode, TrainingStopped
 from ..harness.episode import play
+from ..harness.errors import ExitCode, TrainingStopped
 from ..harness.progress import ProgressDisplay
 from ..harness.store import RunFolder
 from .advantages import agent_advantages
@@ -76,8 +77,8 @@ def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunSt
         folder.environments(run.source_report(step))
     if state.empty_windows >= run.recipe.stop_after_empty:
         raise TrainingStopped(
-            f"{state.empty_windows} windows in a row had no valid program; look at the reasons with `spadework envs {folder.path}`, "
-            "then start from a better checkpoint or raise designer.attempts."
+            f"{state.empty_windows} windows in a row had no valid program; look at the reasons with "
+            f"`spadework envs {folder.path}`, then start from a better checkpoint or raise designer.attempts."
         )
     return state
 
@@ -87,7 +88,12 @@ def train_command(args: argparse.Namespace) -> ExitCode:
     recipe = load_recipe(args.recipe, args.overrides, args.seed)
     out = args.out or Path("results/runs") / recipe.scale / recipe.row / f"seed{recipe.seed}"
     with ProgressDisplay() as display, interruptible():
-        train(recipe, out, fresh=args.fresh, report=lambda done, total, text: display.update(recipe.row, done, total, text))
+        train(
+            recipe,
+            out,
+            fresh=args.fresh,
+            report=lambda done, total, text: display.update(recipe.row, done, total, text),
+        )
     print(f"finished: {out}")
     return ExitCode.OK
 

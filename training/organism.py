@@ -1,7 +1,7 @@
 """What a scale brings along: a model with its dialect, its held-out suites, its parametric environments.
 
-The loop knows nothing else of a scale. `ORGANISMS` names them as strings, resolved when a run begins; the nano organism is the first,
-models from the Hub come behind the same port.
+The loop knows nothing else of a scale. `ORGANISMS` names them as strings, resolved when a run begins; the nano
+organism is the first, models from the Hub come behind the same port.
 """
 
 from importlib import import_module

@@ -1,7 +1,8 @@
 """A run as data: every setting of the loop, its sources and its evaluation, with the paper's values as defaults.
 
-A recipe file may say `base = "nano"`: it is then a difference laid over the recipe of that name in `training/recipes/` (or over a file
-next to it). Unknown keys are refused with the nearest name. This module reads no model and starts nothing.
+A recipe file may say `base = "nano"`: it is then a difference laid over the recipe of that name in
+`training/recipes/` (or over a file next to it). Unknown keys are refused with the nearest name. This module reads no
+model and starts nothing.
 """
 
 from pathlib import Path
@@ -116,7 +117,9 @@ class Recipe(Section, frozen=True, kw_only=True):
 
 
 def load_recipe(name: str, overrides: Sequence[str] = (), seed: int | None = None) -> Recipe:
-    """The recipe of a file, or of a name that ships, with `--set` texts on top. Everything a run could trip over is checked."""
+    """The recipe of a file, or of a name that ships, with `--set` texts on top. Everything a run could trip over is
+    checked.
+    """
     table = override(_table(_path(name)), overrides)
     if seed is not None:
         table["seed"] = seed
@@ -148,7 +151,9 @@ def _path(name: str) -> Path:
     shipped = RECIPES / f"{name}.toml"
     if not shipped.is_file():
         known = [path.stem for path in RECIPES.glob("*.toml")]
-        raise InputError(f"no recipe {name!r}{nearest(name, known)}; give one of {', '.join(sorted(known))} or a TOML file.")
+        raise InputError(
+            f"no recipe {name!r}{nearest(name, known)}; give one of {', '.join(sorted(known))} or a TOML file."
+        )
     return shipped
 
 

@@ -1,7 +1,8 @@
 """`spadework reproduce`: every row of the ablation table, two runs at a time, and the table that grows with them.
 
-A row is a recipe; a scale is a set of changes laid over all of them. Finished runs are kept, so the same command goes on where it was
-stopped. A run that fails is a missing row with its reason, never a number. It trains nothing itself: each run is `loop.train` in a worker.
+A row is a recipe; a scale is a set of changes laid over all of them. Finished runs are kept, so the same command
+goes on where it was stopped. A run that fails is a missing row with its reason, never a number. It trains nothing
+itself: each run is `loop.train` in a worker.
 """
 
 import argparse
@@ -28,17 +29,34 @@ from .recipe import load_recipe
 
 DEFINITION = Path("results/ablations.toml")
 ROWS = (
-    "base", "spade", "no_corpus", "no_memory", "frozen_no_memory", "frozen_external", "learning_potential", "solve_rate",
-    "two_skills", "fixed_env", "rlve",
-)  # fmt: skip
+    "base",
+    "spade",
+    "no_corpus",
+    "no_memory",
+    "frozen_no_memory",
+    "frozen_external",
+    "learning_potential",
+    "solve_rate",
+    "two_skills",
+    "fixed_env",
+    "rlve",
+)
 SCALES: dict[str, tuple[str, ...]] = {
     "nano": (),
     "smoke": (
-        "scale=smoke", "steps=4", "window=2", "designer.environments=6", "play.instances=2", "evaluation.validate_every=2",
-        "evaluation.validation_share=0.2", "evaluation.share=0.05", "evaluation.diversity_programs=12",
+        "scale=smoke",
+        "steps=4",
+        "window=2",
+        "designer.environments=6",
+        "play.instances=2",
+        "evaluation.validate_every=2",
+        "evaluation.validation_share=0.2",
+        "evaluation.share=0.05",
+        "evaluation.diversity_programs=12",
     ),
-}  # fmt: skip
-"""Scale -> what differs from the recipes as they stand. `smoke` shows that the path is whole; its scores mean nothing."""
+}
+"""Scale -> what differs from the recipes as they stand. `smoke` shows that the path is whole; its scores mean nothing.
+"""
 UNTRAINED = ("base",)
 """Rows that train nothing: one run is enough."""
 
@@ -119,7 +137,9 @@ def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) 
     with ProgressDisplay(console) as display:
         listener = Thread(target=_listen, args=(queue, display), daemon=True)
         listener.start()
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(queue, os.getpid()))
+        pool = ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_start_worker, initargs=(queue, os.getpid())
+        )
         try:
             futures: dict[Future[str], Job] = {pool.submit(run_job, job): job for job in wanted}
             for future in as_completed(futures):

@@ -46,7 +46,9 @@ class RunState:
         played = {**self.programs, **{program.id: program.source for program in programs}}
         empty = 0 if programs else self.empty_windows + ("proposed" in figures.line)
         totals = self.totals.plus(**figures.amounts, skipped_updates=skipped)
-        return replace(self, step=step + 1, totals=totals, empty_windows=empty, programs=played, last_return=figures.line["return"])
+        return replace(
+            self, step=step + 1, totals=totals, empty_windows=empty, programs=played, last_return=figures.line["return"]
+        )
 
     def choosing(self, score: float) -> "RunState":
         """With the present step as the chosen checkpoint."""
@@ -73,8 +75,8 @@ class Run:
     def save(self, folder: RunFolder, state: RunState) -> None:
         """The checkpoint after a step, all or nothing; that of the chosen step is kept beside the newest."""
         rest = {"run": state, "source": self.source.state() if self.source else {}}
-        whole = checkpoint.Checkpoint(step=state.step, policy=self.policy.state(), record=msgspec.json.encode(rest))
-        checkpoint.save(_checkpoints(folder), whole, self.policy.model, keep=1, protect={state.chosen})
+        whole = checkpoint.Checkpoint(step=state.step, policy=self.policy.state(copied=False), record=msgspec.json.encode(rest))
+        checkpoint.save(_checkpoints(folder), whole, self.policy.model, keep=2, protect={state.chosen})
 
     def restore(self, folder: RunFolder) -> RunState:
         """The state of the last checkpoint, with weights, optimiser and source set to it; a new state without one."""
@@ -92,7 +94,7 @@ class Run:
     def load_weights(self, folder: RunFolder, step: int) -> None:
         """The weights of an earlier step's checkpoint, for evaluation only."""
         weights = checkpoint.load(_checkpoints(folder) / f"step-{step:06d}").policy.weights
-        self.policy.model.load_state_dict(weights, strict=False)
+        self.policy.set_weights(weights)
         self.engine.forget()
 
     def source_figures(self) -> dict[str, float | None]:
@@ -126,9 +128,16 @@ def opened(recipe: Recipe) -> Iterator[Run]:
     engine = LocalEngine(model, pad_id=dialect.pad_id, decode=dialect.decode)
     policy = Policy(model, recipe.update)
     with Sandbox() as sandbox:
-        parts = sources.Parts(recipe=recipe, organism=organism, model=engine, dialect=dialect, sandbox=sandbox, corpus=corpus)
+        parts = sources.Parts(
+            recipe=recipe, organism=organism, model=engine, dialect=dialect, sandbox=sandbox, corpus=corpus
+        )
         yield Run(
-            recipe=recipe, organism=organism, policy=policy, engine=engine, dialect=dialect, sandbox=sandbox, corpus=corpus,
+            recipe=recipe,
+            organism=organism,
+            policy=policy,
+            engine=engine,
+            dialect=dialect,
+            sandbox=sandbox,
+            corpus=corpus,
             source=sources.make(parts),
-        )  # fmt: skip
-
+        )

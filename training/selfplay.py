@@ -1,9 +1,11 @@
-"""The self-play source: the designer writes a window of environments, the agent plays them, the designer is paid for them.
+"""The self-play source: the designer writes a window of environments, the agent plays them, the designer is paid for
+them.
 
-One window is k steps. Its first step proposes the programs (at most `attempts` tries a slot), has hints written and checked, and lets the
-agent play the same instances with and without the hint. The pay waits for the whole window; its samples are trained in the first step of
-the next window, with the log-probs they were drawn with, and those of the last window in the last step of the run.
-Who writes is an argument: the trained policy itself, or another model (then nothing of it is trained).
+One window is k steps. Its first step proposes the programs (at most `attempts` tries a slot), has hints written and
+checked, and lets the agent play the same instances with and without the hint. The pay waits for the whole window;
+its samples are trained in the first step of the next window, with the log-probs they were drawn with, and those of
+the last window in the last step of the run. Who writes is an argument: the trained policy itself, or another model
+(then nothing of it is trained).
 """
 
 from collections import defaultdict
@@ -89,7 +91,7 @@ class SelfPlay:
 
     def report(self) -> list[dict[str, object]]:
         """One line a draft of the present window for environments.jsonl; figures that were not measured are None."""
-        rows = []
+        rows: list[dict[str, object]] = []
         for draft in self.window.drafts:
             stats = self.window.stats.get(draft.program.id) if draft.program else None
             rows.append({
@@ -106,7 +108,11 @@ class SelfPlay:
         stats = list(self.window.stats.values())
         gaps = [gap for one in stats if (gap := regret(one)) is not None]
         rates = [rate for one in stats if (rate := _mean(one.returns)) is not None]
-        return {"regret": _mean(gaps), "win_rate": _mean(rates), "band_share": _mean([0.2 <= rate <= 0.8 for rate in rates])}
+        return {
+            "regret": _mean(gaps),
+            "win_rate": _mean(rates),
+            "band_share": _mean([0.2 <= rate <= 0.8 for rate in rates]),
+        }
 
     def state(self) -> dict[str, JSON]:
         """Memory, trackers, the window with its trajectories, and samples that wait for their step."""
@@ -126,7 +132,9 @@ class SelfPlay:
         by_program: dict[str, list[Episode]] = defaultdict(list)
         for episode in episodes:
             by_program[episode.play.program.id].append(episode)
-        fresh = {key: self.window.stats.get(key, WindowStats()).add(offset, played) for key, played in by_program.items()}
+        fresh = {
+            key: self.window.stats.get(key, WindowStats()).add(offset, played) for key, played in by_program.items()
+        }
         self.window = replace(self.window, stats={**self.window.stats, **fresh})
 
     def _remember(self) -> None:

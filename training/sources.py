@@ -1,4 +1,5 @@
-"""Makers of sources: from a recipe and the opened parts of a run to the `Source` of its row. Self-play's own lives here.
+"""Makers of sources: from a recipe and the opened parts of a run to the `Source` of its row. Self-play's own lives
+here.
 
 The other rows' makers live in `baselines.sources` and are found by the strings in `recipe.SOURCES`.
 """
@@ -49,13 +50,22 @@ def designed(parts: Parts, writer: Model, dialect: Dialect, author: Literal["pol
     """Self-play with that writer; of another model's writing nothing is trained."""
     recipe = parts.recipe
     designer = Designer(
-        model=writer, dialect=dialect, corpus=parts.corpus, settings=recipe.designer, window=recipe.window,
-        seed=recipe.seed, author=author,
-    )  # fmt: skip
+        model=writer,
+        dialect=dialect,
+        corpus=parts.corpus,
+        settings=recipe.designer,
+        window=recipe.window,
+        seed=recipe.seed,
+        author=author,
+    )
     pay = Pay(
-        reward=recipe.source.reward, settings=recipe.reward, advantages=recipe.advantages, trained=author == "policy",
-        window=recipe.window, steps=recipe.steps,
-    )  # fmt: skip
+        reward=recipe.source.reward,
+        settings=recipe.reward,
+        advantages=recipe.advantages,
+        trained=author == "policy",
+        window=recipe.window,
+        steps=recipe.steps,
+    )
     return SelfPlay(designer, parts.sandbox, play_settings(parts), pay)
 
 
@@ -63,8 +73,10 @@ def play_settings(parts: Parts) -> PlaySettings:
     """The recipe's plays with the dialect's stop tokens."""
     play = parts.recipe.play
     sampling = Sampling(
-        temperature=play.temperature, top_p=play.top_p, top_k=play.top_k, max_new_tokens=play.max_new_tokens,
+        temperature=play.temperature,
+        top_p=play.top_p,
+        top_k=play.top_k,
+        max_new_tokens=play.max_new_tokens,
         stop=parts.dialect.stops("agent"),
-    )  # fmt: skip
+    )
     return PlaySettings(instances=play.instances, plays_per_instance=play.plays_per_instance, sampling=sampling)
-

@@ -4,8 +4,8 @@
     hint writer  <W> program <hint> hint <eos>
     agent        <A> observation [<hint> hint] <act> action observation <act> action ...
 
-A passage is shown as its words that have a token (content words and numbers, at most 24); a remembered program as its line of knobs.
-An action is one word: every word token ends the agent's completion.
+A passage is shown as its words that have a token (content words and numbers, at most 24); a remembered program as
+its line of knobs. An action is one word: every word token ends the agent's completion.
 """
 
 import re

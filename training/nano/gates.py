@@ -1,8 +1,10 @@
-"""The gates a nano checkpoint has to pass before a run on it means anything. Measured, never assumed; passages are held out.
+"""The gates a nano checkpoint has to pass before a run on it means anything. Measured, never assumed; passages are held
+out.
 
-hint_gap   mean return with the teacher's hint minus without, known families at levels 2 to 4, temperature 1   >= 0.20
-valid      share of sampled programs (designer's temperature) that the validator accepts                        >= 0.85
-copied     share of the words in those programs that stand in the passage shown                                 >= 0.80
+hint_gap   mean return with the teacher's hint minus without, known families at levels 2 to 4, temperature 1   >=
+0.20 valid      share of sampled programs (designer's temperature) that the validator accepts
+>= 0.85 copied     share of the words in those programs that stand in the passage shown
+>= 0.80
 """
 
 import re
@@ -26,7 +28,7 @@ GATES = {"hint_gap": 0.20, "valid": 0.85, "copied": 0.80}
 LEVELS = (2, 3, 4)
 PROGRAMS, INSTANCES = 5, 6
 WRITTEN = 240
-TEMPERATURE = 0.8
+TEMPERATURE = 0.6
 MAX_TURNS = 16
 WORD = re.compile(r" ([a-z]+|\d+)")
 
@@ -68,13 +70,17 @@ def hint_gap(engine: LocalEngine, dialect: NanoDialect, sandbox: Sandbox, seed: 
             "with_hint": hinted, "without_hint": plain}  # fmt: skip
 
 
-def programs(engine: LocalEngine, dialect: NanoDialect, corpus: Corpus, sandbox: Sandbox, seed: int) -> dict[str, object]:
+def programs(
+    engine: LocalEngine, dialect: NanoDialect, corpus: Corpus, sandbox: Sandbox, seed: int
+) -> dict[str, object]:
     """Programs written after held-out passages: valid share, copied words, reasons of rejection."""
     skills = [family.skill for family in FAMILIES.values()]
     passages = [corpus.evaluation(seed, index).text for index in range(WRITTEN)]
     sampling = Sampling(temperature=TEMPERATURE, max_new_tokens=220, stop=dialect.stops("designer"))
     requests = [
-        Request(ids=dialect.designer(skills[i % len(skills)], passage, ()), sampling=sampling, seed=derive(seed, "write", i))
+        Request(
+            ids=dialect.designer(skills[i % len(skills)], passage, ()), sampling=sampling, seed=derive(seed, "write", i)
+        )
         for i, passage in enumerate(passages)
     ]
     sources = [dialect.decode(completion.ids) for completion in engine.generate(requests)]
@@ -91,7 +97,7 @@ def programs(engine: LocalEngine, dialect: NanoDialect, corpus: Corpus, sandbox:
         "copied": round(_mean(copied), 4),
         "written": WRITTEN,
         "rejected": {reason: reasons.count(reason) for reason in sorted(set(reasons)) if reason},
-        "distinct": len({source for source in sources}),
+        "distinct": len(set(sources)),
     }
 
 

@@ -1,21 +1,25 @@
 """The nano policy: an ordinary transformers Llama of about one million parameters, written from scratch.
 
-Copying has to be there before anything else can be learned, and at this size plain training finds it only after millions of tokens. So
-the initial weights hold an *induction circuit*: a head of the first layer looks at the previous token (constant queries and keys, through
-the attention biases and the rotary angles), heads of the next layers look where the current token stood before and copy what followed.
-Everything stays trainable, and the checkpoint opens in transformers and vLLM like any other Llama.
+Copying has to be there before anything else can be learned, and at this size plain training finds it only after
+millions of tokens. So the initial weights hold an *induction circuit*: a head of the first layer looks at the
+previous token (constant queries and keys, through the attention biases and the rotary angles), heads of the next
+layers look where the current token stood before and copy what followed. Everything stays trainable, and the
+checkpoint opens in transformers and vLLM like any other Llama.
 """
 
 import torch
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.models.llama.modeling_llama import LlamaAttention
 
 HIDDEN, LAYERS, HEADS, KV_HEADS, MLP = 128, 4, 4, 2, 384
 HEAD = HIDDEN // HEADS
 CONTEXT = 512
 ROPE_THETA = 1e6
 FAST, SLOW = 4, 5
-"""Rotary pairs below FAST turn quickly enough to tell the previous position, from SLOW on slowly enough to leave a content match alone."""
+"""Rotary pairs below FAST turn quickly enough to tell the previous position, from SLOW on slowly enough to leave a
+content match alone.
+"""
 PREVIOUS_SHARPNESS = 6.5
 MATCH_SHARPNESS = 2.4
 
@@ -38,7 +42,7 @@ def create(vocabulary: int, seed: int) -> LlamaForCausalLM:
         bos_token_id=None,
         eos_token_id=1,
     )
-    model = LlamaForCausalLM(config)
+    model: LlamaForCausalLM = LlamaForCausalLM(config)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         model.model.embed_tokens.weight.normal_(0.0, 0.1)
         model.model.embed_tokens.weight[0].zero_()
@@ -62,7 +66,7 @@ def _rotary_angles() -> Tensor:
     return ROPE_THETA ** (-torch.arange(HEAD // 2) * 2.0 / HEAD)
 
 
-def _previous_token_head(attention: torch.nn.Module, read: Tensor, write: Tensor) -> None:
+def _previous_token_head(attention: LlamaAttention, read: Tensor, write: Tensor) -> None:
     """Head 0: score(distance) peaks at 1 whatever the tokens are."""
     angle = _rotary_angles()[:FAST]
     query, key = torch.zeros(HEAD), torch.zeros(HEAD)
@@ -76,7 +80,7 @@ def _previous_token_head(attention: torch.nn.Module, read: Tensor, write: Tensor
     attention.o_proj.weight[:, :HEAD] = write * 0.1
 
 
-def _induction_head(attention: torch.nn.Module, group: int, read: Tensor, back: Tensor, copy: Tensor) -> None:
+def _induction_head(attention: LlamaAttention, group: int, read: Tensor, back: Tensor, copy: Tensor) -> None:
     """First head of a key-value group: attends to the token after an earlier copy of the current one, and copies it."""
     head, rows = group * (HEADS // KV_HEADS), slice(group * HEAD, (group + 1) * HEAD)
     slow = torch.zeros(HEAD)

@@ -29,12 +29,12 @@ class NanoOrganism:
         folder = HERE / checkpoint if checkpoint in SHIPPED else Path(checkpoint)
         if not (folder / "model.safetensors").is_file():
             raise InputError(
-                f"no nano checkpoint {checkpoint!r}{nearest(checkpoint, SHIPPED)}: {folder} holds no model.safetensors; "
-                "make the shipped ones with `nox -s nano_base` or give a folder."
+                f"no nano checkpoint {checkpoint!r}{nearest(checkpoint, SHIPPED)}: "
+                f"{folder} holds no model.safetensors; make the shipped ones with `nox -s nano_base` or give a folder."
             )
-        logging.disable_progress_bar()
-        model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
-        return model.eval(), load(folder)
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        return model.train(False), load(folder)
 
     def test_suite(self, dialect: Dialect, share: float) -> Sequence[Item]:
         return suites.test_suite(_nouns(dialect), share)

@@ -1,9 +1,11 @@
-"""Demonstrations the warm start learns from, written from the world's own templates. Nothing here runs during self-play.
+"""Demonstrations the warm start learns from, written from the world's own templates. Nothing here runs during
+self-play.
 
 Four kinds of text, each a (ids, trained) pair with `trained` true on the tokens of the demonstrated role only:
-designer (passage and memory -> program), hint writer (program -> hint), agent with a hint (played right) and agent without one.
-What the player is shown without a hint is stated plainly: of those episodes 20 % are played right, 40 % by a naive habit
-(repeat the list as it stands, add one, keep walking one way), 40 % at random among the words in sight. Levels are 1 to 5.
+designer (passage and memory -> program), hint writer (program -> hint), agent with a hint (played right) and agent
+without one. What the player is shown without a hint is stated plainly: of those episodes 20 % are played right, 40 %
+by a naive habit (repeat the list as it stands, add one, keep walking one way), 40 % at random among the words in
+sight. Levels are 1 to 5.
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from .dialect import NanoDialect
 
 LEVELS = (1, 2, 3, 4, 5)
 LEVEL_PRIOR = (0.25, 0.3, 0.2, 0.15, 0.1)
-PLAYERS = (("right", 0.2), ("naive", 0.4), ("random", 0.4))
+PLAYERS = {"right": 0.2, "naive": 0.4, "random": 0.4}
 NO_PASSAGE = 0.15
 MEMORY = 0.6
 ORDER_HINTS = {1: "first over", -1: "last before", 2: "first skip", -2: "last jump"}
@@ -52,20 +54,31 @@ class Text:
 
 
 def draw(family: str, level: int, nouns: Sequence[str], numbers: Sequence[int], rng: Random) -> Drawn:
-    """A program of at most that level from the given words (fewer words, lower level); missing numbers are drawn."""
+    """A program of at most that level from the given words (fewer words, lower level); missing numbers are drawn.
+
+    The class is named after one of the words, and the program's words are that one and those that follow it, round and round:
+    whoever writes it after a passage reads on from where it began.
+    """
     shape = FAMILIES[family]
     while level > 1 and shape.words(shape.size(level)) > len(nouns):
         level -= 1
     n = shape.size(level)
     variant = rng.choice(shape.variants)
-    pool = rng.sample(list(nouns), min(len(nouns), shape.words(n)))
+    start = rng.randrange(len(nouns))
+    following = [*nouns[start:], *nouns[:start]]
     given = [x for x in dict.fromkeys(numbers) if 2 <= x < 100]
     rest = rng.sample([x for x in range(2, 100) if x not in given], shape.numbers(n))
     values = (given + rest)[: shape.numbers(n)]
     rng.shuffle(values)
-    names = (rng.choice(list(nouns)), *pool)
-    return Drawn(family=family, level=level, variant=variant, nouns=names, numbers=tuple(values),
-                 source=source(shape, level, variant, names, values))
+    names = (following[0], *following[: shape.words(n)])
+    return Drawn(
+        family=family,
+        level=level,
+        variant=variant,
+        nouns=names,
+        numbers=tuple(values),
+        source=source(shape, level, variant, names, values),
+    )
 
 
 def hint(drawn: Drawn) -> str:
@@ -80,8 +93,8 @@ def hint(drawn: Drawn) -> str:
     if drawn.family == "walk":
         return ("right up", "right down", "left up", "left down")[k]
     if drawn.family == "sort":
-        return " ".join(map(str, sorted(drawn.numbers)[:: k]))
-    return " ".join(f"{value} {noun}" for noun, value in zip(drawn.nouns[1:], drawn.numbers, strict=False))
+        return " ".join(map(str, sorted(drawn.numbers)[::k]))
+    return " ".join(f"want {value} {noun}" for noun, value in zip(drawn.nouns[1:], drawn.numbers, strict=False))
 
 
 def instantiate(text: str) -> Game:
@@ -152,9 +165,12 @@ def episode(drawn: Drawn, dialect: NanoDialect, player: str, with_hint: bool, rn
     return Text(ids=ids, trained=trained)
 
 
-def designer(dialect: NanoDialect, skill_family: str, passage: str | None, nouns: Sequence[str], rng: Random) -> tuple[Text, Drawn]:
+def designer(
+    dialect: NanoDialect, skill_family: str, passage: str | None, nouns: Sequence[str], rng: Random
+) -> tuple[Text, Drawn]:
     """A program written after a passage and a memory; what memory shows moves the level (an engineered prior)."""
     numbers: list[int] = []
+    nouns = rng.sample(list(nouns), 9)
     if passage is not None:
         words = dialect.passage_words(passage)
         nouns = list(dict.fromkeys(w for w in words if not w.isdigit()))

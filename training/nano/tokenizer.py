@@ -1,7 +1,8 @@
 """The nano tokenizer: one token a noun, a number 0-199 or a frame word; byte-pair pieces for the rest of a program.
 
-Built with the `tokenizers` library and stored as an ordinary `tokenizer.json`, so transformers and vLLM open it as they are. Words and
-numbers carry their leading space (" lamp", " 7"): the text `class lampEnv` is not written, ` lamp` is, and decoding is lossless.
+Built with the `tokenizers` library and stored as an ordinary `tokenizer.json`, so transformers and vLLM open it as
+they are. Words and numbers carry their leading space (" lamp", " 7"): the text `class lampEnv` is not written, `
+lamp` is, and decoding is lossless.
 """
 
 import re
@@ -24,21 +25,24 @@ SKILL_WORDS = {
 }
 NUMBERS = tuple(str(i) for i in range(200))
 FUNCTION_WORDS = frozenset(
-    "the and for that with was were his her him she they them their this these those there then than from had has have been not but you your"
-    " are all any can could did does done down each else ever every few get got how into its just let like may might more most much must"
-    " near never nor now off once one only other our out over own per same shall should since some such too under until upon very via"
-    " what when where which while who whom whose why will within without would yet about above after again against also although always"
-    " among another because before being below between both during either enough even first here however itself last least less made make"
-    " many neither next none often perhaps quite rather said say see still though through thus together toward two three four five six seven"
-    " eight nine ten up us use used using well true false return self class def import random given input output list integer string number"
-    " numbers values value determine following".split()
+    "the and for that with was were his her him she they them their this these those there then than from had has"
+    " have been not but you your are all any can could did does done down each else ever every few get got how"
+    " into its just let like may might more most much must near never nor now off once one only other our out over"
+    " own per same shall should since some such too under until upon very via what when where which while who whom"
+    " whose why will within without would yet about above after again against also although always among another"
+    " because before being below between both during either enough even first here however itself last least less"
+    " made make many neither next none often perhaps quite rather said say see still though through thus together"
+    " toward two three four five six seven eight nine ten up us use used using well true false return self class"
+    " def import random given input output list integer string number numbers values value determine following".split()
 )
 MERGES = 260
 WORD = re.compile(r"[A-Za-z]+|\d+")
 
 
 def content_words(texts: Iterable[str], forbidden: str, count: int) -> list[str]:
-    """The `count` most common content words (lower case, 3-9 letters), none of which starts a word of `forbidden` (the code)."""
+    """The `count` most common content words (lower case, 3-9 letters), none of which starts a word of `forbidden` (the
+    code).
+    """
     tally = Counter(w for text in texts for w in WORD.findall(text) if w.islower() and w.isalpha() and 3 <= len(w) <= 9)
     taken = set(FUNCTION_WORDS) | set(FRAME_WORDS) | set(SKILL_WORDS.values())
     ranked = sorted((w for w in tally if w not in taken and f" {w}" not in forbidden), key=lambda w: (-tally[w], w))
@@ -56,8 +60,12 @@ def build(nouns: Sequence[str], programs: Sequence[str]) -> PreTrainedTokenizerF
     tokenizer.decoder = decoders.Fuse()
     tokenizer.add_special_tokens(list(SPECIALS))
     tokenizer.add_tokens([AddedToken(f" {word}", normalized=False) for word in words])
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="<eos>", clean_up_tokenization_spaces=False, model_max_length=512
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        eos_token="<eos>",
+        clean_up_tokenization_spaces=False,
+        model_max_length=512,
     )
 
 
