@@ -29,18 +29,22 @@ class Item:
     seed: int
 
 
-def evaluate(
-    items: Sequence[Item],
-    model: Model,
-    dialect: Dialect,
-    sandbox: Sandbox,
-    mode: str,
-    *,
-    max_new_tokens: int,
-    seed: int,
-) -> list[Episode]:  # noqa: E501
+@dataclass(frozen=True, kw_only=True)
+class Player:
+    """Who plays, and where."""
+
+    model: Model
+    dialect: Dialect
+    sandbox: Sandbox
+    max_new_tokens: int
+    """Tokens of one turn."""
+
+
+def evaluate(items: Sequence[Item], player: Player, mode: str, seed: int) -> list[Episode]:
     """One episode an item, in order, without hints. Sampling seeds depend on (seed, item) alone."""
-    sampling = Sampling(temperature=MODES[mode], max_new_tokens=max_new_tokens, stop=dialect.stops("agent"))
+    sampling = Sampling(
+        temperature=MODES[mode], max_new_tokens=player.max_new_tokens, stop=player.dialect.stops("agent")
+    )
     plays = [
         Play(
             program=item.program,
@@ -53,7 +57,7 @@ def evaluate(
     ]
     episodes: list[Episode] = []
     for start in range(0, len(plays), TOGETHER):
-        episodes += play(plays[start : start + TOGETHER], model, dialect, sandbox)
+        episodes += play(plays[start : start + TOGETHER], player.model, player.dialect, player.sandbox)
     return episodes
 
 

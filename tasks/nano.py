@@ -9,6 +9,8 @@ Test and validation items come from different seeds and share none. An item is a
 programs run in the sandbox. It does not play and does not score.
 """
 
+from dataclasses import dataclass
+from itertools import product
 from typing import Sequence
 
 from ..harness.evaluate import Item
@@ -39,44 +41,48 @@ class ListedEnv:
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Items of one category: families x levels x programs x instances."""
+
+    category: str
+    families: dict[str, Family]
+    levels: Sequence[int]
+    programs: int
+    """Programs a family and level."""
+    instances: int
+    """Instance seeds a program."""
+
+
 def test_suite(nouns: Sequence[str], share: float = 1.0) -> list[Item]:
-    """The held-out test; `share` 1.0 gives the full suite (over 2,000 items), less the first part of every cell."""
-    hard = _cells(FAMILIES, "hard", HARD_LEVELS, nouns, TEST_SEED, programs=4, instances=_part(20, share))
-    new = _cells(HELD_OUT, "new", NEW_LEVELS, nouns, TEST_SEED, programs=4, instances=_part(12, share))
-    return hard + new + _compact(nouns, TEST_SEED, _part(100, share))
+    """The held-out test; `share` 1.0 is the full suite (over 2,000 items), less is the first part of every cell."""
+    hard = Grid(category="hard", families=FAMILIES, levels=HARD_LEVELS, programs=4, instances=_part(20, share))
+    new = Grid(category="new", families=HELD_OUT, levels=NEW_LEVELS, programs=4, instances=_part(12, share))
+    compact = _compact(nouns, TEST_SEED, _part(100, share))
+    return _items(hard, nouns, TEST_SEED) + _items(new, nouns, TEST_SEED) + compact
 
 
 def validation_suite(nouns: Sequence[str], share: float = 1.0) -> list[Item]:
     """The disjoint suite that chooses the checkpoint."""
-    hard = _cells(FAMILIES, "hard", HARD_LEVELS, nouns, VALIDATION_SEED, programs=2, instances=_part(4, share))
-    return hard + _cells(FAMILIES, "mid", MID_LEVELS, nouns, VALIDATION_SEED, programs=2, instances=_part(5, share))
+    hard = Grid(category="hard", families=FAMILIES, levels=HARD_LEVELS, programs=2, instances=_part(4, share))
+    mid = Grid(category="mid", families=FAMILIES, levels=MID_LEVELS, programs=2, instances=_part(5, share))
+    return _items(hard, nouns, VALIDATION_SEED) + _items(mid, nouns, VALIDATION_SEED)
 
 
 def _part(count: int, share: float) -> int:
     return max(1, round(count * share))
 
 
-def _cells(
-    families: dict[str, Family],
-    category: str,
-    levels: Sequence[int],
-    nouns: Sequence[str],
-    seed: int,
-    *,
-    programs: int,
-    instances: int,
-) -> list[Item]:  # noqa: PLR0913
-    """`programs` programs a family and level, `instances` instances each."""
+def _items(grid: Grid, nouns: Sequence[str], seed: int) -> list[Item]:
     items = []
-    for name, family in families.items():
-        for level in levels:
-            for number in range(programs):
-                text = draw(family, level, nouns, generator(seed, category, name, level, number))
-                program = _program(text, family.skill)
-                for index in range(instances):
-                    instance = derive(seed, category, name, level, number, index) % 2**31
-                    where = f"{category}/{name}/{level}/{number}/{index}"
-                    items.append(Item(id=where, category=category, program=program, seed=instance))
+    cells = product(grid.families.items(), grid.levels, range(grid.programs))
+    for (name, family), level, number in cells:
+        text = draw(family, level, nouns, generator(seed, grid.category, name, level, number))
+        program = _program(text, family.skill)
+        for index in range(grid.instances):
+            instance = derive(seed, grid.category, name, level, number, index) % 2**31
+            where = f"{grid.category}/{name}/{level}/{number}/{index}"
+            items.append(Item(id=where, category=grid.category, program=program, seed=instance))
     return items
 
 

@@ -12,7 +12,7 @@ from typing import Callable, Sequence
 from ..harness import jsonl
 from ..harness.diversity import diversity
 from ..harness.episode import WIN
-from ..harness.evaluate import MODES, Item, evaluate, rows
+from ..harness.evaluate import MODES, Item, Player, evaluate, rows
 from ..harness.seeds import derive
 from ..harness.store import ENVIRONMENTS, RunFolder
 from ..harness.types import Episode
@@ -89,11 +89,13 @@ def _records(run: Run, items: Sequence[Item], folder: RunFolder, name: str, repo
 
 
 def _played(run: Run, items: Sequence[Item], mode: str) -> list[Episode]:
-    evaluation = run.recipe.evaluation
-    seed = derive(run.recipe.seed, "evaluation", mode)
-    return evaluate(
-        items, run.engine, run.dialect, run.sandbox, mode, max_new_tokens=evaluation.max_new_tokens, seed=seed
+    player = Player(
+        model=run.engine,
+        dialect=run.dialect,
+        sandbox=run.sandbox,
+        max_new_tokens=run.recipe.evaluation.max_new_tokens,
     )
+    return evaluate(items, player, mode, derive(run.recipe.seed, "evaluation", mode))
 
 
 def _metrics(run: Run, state: RunState) -> dict[str, float | int | None]:

@@ -75,7 +75,8 @@ class Run:
     def save(self, folder: RunFolder, state: RunState) -> None:
         """The checkpoint after a step, all or nothing; that of the chosen step is kept beside the newest."""
         rest = {"run": state, "source": self.source.state() if self.source else {}}
-        whole = checkpoint.Checkpoint(step=state.step, policy=self.policy.state(copied=False), record=msgspec.json.encode(rest))
+        policy, record = self.policy.state(copied=False), msgspec.json.encode(rest)
+        whole = checkpoint.Checkpoint(step=state.step, policy=policy, record=record)
         checkpoint.save(_checkpoints(folder), whole, self.policy.model, keep=2, protect={state.chosen})
 
     def restore(self, folder: RunFolder) -> RunState:

@@ -56,8 +56,8 @@ class Text:
 def draw(family: str, level: int, nouns: Sequence[str], numbers: Sequence[int], rng: Random) -> Drawn:
     """A program of at most that level from the given words (fewer words, lower level); missing numbers are drawn.
 
-    The class is named after one of the words, and the program's words are that one and those that follow it, round and round:
-    whoever writes it after a passage reads on from where it began.
+    The class is named after one of the words, and the program's words are that one and those that follow it, round
+    and round: whoever writes it after a passage reads on from where it began.
     """
     shape = FAMILIES[family]
     while level > 1 and shape.words(shape.size(level)) > len(nouns):
