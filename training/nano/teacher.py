@@ -10,9 +10,10 @@ sight. Levels are 1 to 5.
 
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol, Sequence
+from typing import Sequence
 
 from ...harness.dialect import MemoryExample
+from ...tasks.nano_games import Game, instantiate
 from ...tasks.nano_world import FAMILIES, MOVES, source
 from .dialect import NanoDialect
 
@@ -23,14 +24,6 @@ NO_PASSAGE = 0.15
 MEMORY = 0.6
 ORDER_HINTS = {1: "first over", -1: "last before", 2: "first skip", -2: "last jump"}
 ECHO_HINTS = {0: "over last before", 1: "first again", 2: "over first over"}
-
-
-class Game(Protocol):
-    """An instance of one of the world's programs."""
-
-    def reset(self, seed: int) -> tuple[str, dict[str, object]]: ...
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, object]]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +88,6 @@ def hint(drawn: Drawn) -> str:
     if drawn.family == "sort":
         return " ".join(map(str, sorted(drawn.numbers)[::k]))
     return " ".join(f"want {value} {noun}" for noun, value in zip(drawn.nouns[1:], drawn.numbers, strict=False))
-
-
-def instantiate(text: str) -> Game:
-    """An instance of one of our own templates (trusted text: the world wrote it, not a model)."""
-    namespace: dict[str, type[Game]] = {}
-    exec(compile(text, "<template>", "exec"), namespace)  # noqa: S102
-    return next(value for key, value in namespace.items() if key.endswith("Env"))()
 
 
 def right_action(game: Game) -> str:
