@@ -31,7 +31,7 @@ def train_arguments(parser: Parser) -> None:
     """Arguments of `train`."""
     parser.add_argument("recipe", help="name of a recipe (nano) or path of a TOML file")
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="a.b=value", help="set a key")
-    parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<recipe>-s<seed>)")
+    parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<scale>/<row>/seed<N>)")
     parser.add_argument("--seed", type=int, help="seed of the run (default: the recipe's)")
     parser.add_argument("--fresh", action="store_true", help="remove what is in the run folder and start over")
 
@@ -41,6 +41,7 @@ def table_arguments(parser: Parser) -> None:
     parser.add_argument("file", type=Path, help="table definition, for example results/ablations.toml")
     parser.add_argument("--format", choices=("markdown", "latex", "csv", "html"), help="only this one (default: all)")
     parser.add_argument("--out", type=Path, help="folder for the files (default: tables/ beside the definition)")
+    parser.add_argument("--pack", action="store_true", help="also write the compact copy of the runs that git keeps")
     parser.add_argument("--scale", help="build it from the runs of this scale")
     parser.add_argument("--no-time", action="store_true", help="leave the columns of time out")
     parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
@@ -71,7 +72,6 @@ def reproduce_arguments(parser: Parser) -> None:
     parser.add_argument("--seeds", type=int, default=1, help="seeds per row (default 1; the publishable run has 5)")
     parser.add_argument("--scale", choices=("nano", "smoke"), default="nano", help="smoke is the short run of CI")
     parser.add_argument("--fresh", action="store_true", help="start every row over")
-    parser.add_argument("--out", type=Path, help="folder of the runs (default: results/runs/<scale>)")
     parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
 
 

@@ -97,7 +97,7 @@ def pack_table(path: Path, *, scale: str | None = None) -> list[Path]:
 def table_command(args: argparse.Namespace) -> ExitCode:
     """The verb `table`: `file`, `format` (None: all four), `out` (None: `tables` beside the file,
     and a folder of its own there for another scale), `allow_incomplete`,
-    `no_time`, `scale`; what a parser does not set takes its default.
+    `no_time`, `scale`, `pack` (also write the compact copy for git); what a parser does not set takes its default.
     """
     file = Path(args.file)
     wanted = getattr(args, "format", None)
@@ -110,6 +110,9 @@ def table_command(args: argparse.Namespace) -> ExitCode:
     table, paper = build_table(file, scale=getattr(args, "scale", None), no_time=no_time)
     own = table.spec.scale == load_spec(file).scale
     out = Path(getattr(args, "out", None) or file.parent / "tables" / ("" if own else table.spec.scale))
+    if getattr(args, "pack", False):
+        for packed in pack_table(file, scale=getattr(args, "scale", None)):
+            logging.info("packed %s", packed)
     paths = write_table(table, paper, out, None if name is None else [name])
     print(RENDERERS[name or "md"](table, paper), end="")
     for path in paths:

@@ -61,6 +61,7 @@ def finish(run: Run, state: RunState, folder: RunFolder, report: Callable[[str],
             "corpus_digest": run.corpus.digest if run.corpus else None,
             "task_digest": task_digest(items),
             "hints": hint_counts(jsonl.read(folder.path / ENVIRONMENTS)),
+            "gates": run.gates,
             "corpus": run.corpus.report.lines() if run.corpus else [],
         }
     )

@@ -18,10 +18,11 @@ import torch
 from ..harness.episode import play
 from ..harness.errors import ExitCode, TrainingStopped
 from ..harness.progress import ProgressDisplay
-from ..harness.store import RunFolder
+from ..harness.store import SUMMARY, RunFolder, read_document
 from .advantages import agent_advantages
 from .figures import of_step, update_line
 from .finish import finish, validate
+from .organism import gate_line, resolve
 from .recipe import Recipe, load_recipe
 from .run import Run, RunState, opened
 
@@ -88,14 +89,22 @@ def train_command(args: argparse.Namespace) -> ExitCode:
     recipe = load_recipe(args.recipe, args.overrides, args.seed)
     out = args.out or Path("results/runs") / recipe.scale / recipe.row / f"seed{recipe.seed}"
     with ProgressDisplay() as display, interruptible():
+        display.note(gate_line(resolve(recipe.organism), recipe.checkpoint, recipe.require_gates))
         train(
             recipe,
             out,
             fresh=args.fresh,
             report=lambda done, total, text: display.update(recipe.row, done, total, text),
         )
-    print(f"finished: {out}")
+    for line in (*corpus_lines(out), f"finished: {out}"):
+        print(line)
     return ExitCode.OK
+
+
+def corpus_lines(out: Path) -> list[str]:
+    """What was kept of the corpus and why, from the summary of a finished run; none for a row without passages."""
+    kept = read_document(out / SUMMARY).get("corpus")
+    return [str(line) for line in kept] if isinstance(kept, list) else []
 
 
 class interruptible:  # noqa: N801

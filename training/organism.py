@@ -5,7 +5,7 @@ organism is the first, models from the Hub come behind the same port.
 """
 
 from importlib import import_module
-from typing import Callable, Mapping, Protocol, Sequence, cast
+from typing import Callable, Mapping, NamedTuple, Protocol, Sequence, cast
 
 from transformers import PreTrainedModel
 
@@ -15,11 +15,27 @@ from ..harness.evaluate import Item
 from ..harness.types import Program
 
 
+class Gate(NamedTuple):
+    """One condition a checkpoint has to meet."""
+
+    value: float
+    least: float
+
+    @property
+    def passed(self) -> bool:
+        """True when the value is high enough."""
+        return self.value >= self.least
+
+
 class Organism(Protocol):
     """See the module."""
 
     def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
         """The model in float32 and its prompt format; `checkpoint` is a shipped name or a folder."""
+        ...
+
+    def gates(self, checkpoint: str) -> Mapping[str, Gate] | None:
+        """What was measured of a checkpoint before any training on it; None when nothing was."""
         ...
 
     def test_suite(self, dialect: Dialect, share: float) -> Sequence[Item]:
@@ -44,3 +60,16 @@ def resolve(name: str) -> Organism:
         raise InputError(f"there is no organism {name!r}{nearest(name, ORGANISMS)}; use {', '.join(ORGANISMS)}.")
     module, _, attribute = ORGANISMS[name].partition(":")
     return cast(Organism, getattr(import_module(module), attribute)())
+
+
+def gate_line(organism: Organism, checkpoint: str, required: bool) -> str:
+    """The gates of a checkpoint in one line. InputError when they are required and missing or not passed."""
+    gates = organism.gates(checkpoint)
+    if gates is None:
+        line = f"checkpoint {checkpoint}: no gates were measured"
+    else:
+        told = (f"{name} {gate.value:.2f} (at least {gate.least:.2f})" for name, gate in gates.items())
+        line = f"checkpoint {checkpoint}: {', '.join(told)}"
+    if required and not (gates and all(gate.passed for gate in gates.values())):
+        raise InputError(f"{line}; train a better warm start, or set require_gates = false to go on all the same.")
+    return line

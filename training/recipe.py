@@ -96,6 +96,8 @@ class Recipe(Section, frozen=True, kw_only=True):
     scale: str = "nano"
     organism: str = "nano"
     checkpoint: str = "base"
+    require_gates: bool = False
+    """Refuse a checkpoint whose measured gates are missing or not passed (the organism says which there are)."""
     seed: int = 0
     steps: int = 400
     window: int = 4

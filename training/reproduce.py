@@ -23,8 +23,10 @@ from rich.console import Console
 
 from ..harness.errors import ExitCode, InputError, SpadeworkError, nearest
 from ..harness.progress import ProgressDisplay
+from ..harness.store import SUMMARY
 from ..harness.table import build_table, table_command, terminal_table
-from .loop import train
+from .loop import corpus_lines, train
+from .organism import gate_line, resolve
 from .recipe import load_recipe
 
 DEFINITION = Path("results/ablations.toml")
@@ -113,19 +115,35 @@ def run_job(job: Job) -> str:
 
 def reproduce_command(args: argparse.Namespace) -> ExitCode:
     """Train and evaluate what is missing, then write the table."""
-    root = args.out or Path("results/runs") / args.scale
+    root = Path("results/runs") / args.scale
     wanted = jobs(args.rows, args.seeds, args.scale, root, args.fresh)
     if not DEFINITION.is_file():
         raise InputError(f"no {DEFINITION} here; run the command in a checkout of spadework.")
     console = Console()
+    for checkpoint in sorted({used for job in wanted for used in _checkpoints(job)}):
+        console.print(gate_line(resolve("nano"), checkpoint, required=False), markup=False, highlight=False)
     failures = _run_all(wanted, console, args)
     for name, reason in failures.items():
         console.print(f"failed: {name}: {reason}", markup=False, highlight=False)
     table = argparse.Namespace(
-        file=DEFINITION, format=None, out=None, scale=args.scale, no_time=False, allow_incomplete=args.allow_incomplete
+        file=DEFINITION,
+        format=None,
+        scale=args.scale,
+        allow_incomplete=args.allow_incomplete or args.rows is not None,
     )
     code = table_command(table)
+    for line in next((lines for job in wanted if (lines := _corpus(job))), []):
+        console.print(f"corpus: {line}", markup=False, highlight=False)
     return ExitCode.INCOMPLETE if failures and not args.allow_incomplete else code
+
+
+def _checkpoints(job: Job) -> set[str]:
+    recipe = load_recipe(job.row, SCALES[job.scale], job.seed)
+    return {recipe.checkpoint} | ({recipe.source.writer} if recipe.source.kind == "frozen" else set())
+
+
+def _corpus(job: Job) -> list[str]:
+    return corpus_lines(job.out) if (job.out / SUMMARY).is_file() else []
 
 
 def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) -> dict[str, str]:

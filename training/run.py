@@ -19,7 +19,7 @@ from . import checkpoint, sources
 from .corpora import open_corpus
 from .corpus import Corpus
 from .figures import StepFigures, Totals
-from .organism import Organism, resolve
+from .organism import Organism, gate_line, resolve
 from .policy import Policy
 from .recipe import Recipe
 from .selfplay import SelfPlay
@@ -71,6 +71,8 @@ class Run:
     sandbox: Sandbox
     corpus: Corpus | None
     source: Source | None
+    gates: str
+    """The gates of the initial checkpoint, in one line for people."""
 
     def save(self, folder: RunFolder, state: RunState) -> None:
         """The checkpoint after a step, all or nothing; that of the chosen step is kept beside the newest."""
@@ -123,6 +125,7 @@ def _checkpoints(folder: RunFolder) -> Path:
 def opened(recipe: Recipe) -> Iterator[Run]:
     """Everything a run needs, closed at the end."""
     organism = resolve(recipe.organism)
+    gates = gate_line(organism, recipe.checkpoint, recipe.require_gates)
     model, dialect = organism.load(recipe.checkpoint)
     designs = recipe.source.kind in ("self_play", "frozen")
     corpus = open_corpus(recipe.corpus, dialect) if designs else None
@@ -141,4 +144,5 @@ def opened(recipe: Recipe) -> Iterator[Run]:
             sandbox=sandbox,
             corpus=corpus,
             source=sources.make(parts),
+            gates=gates,
         )

@@ -22,7 +22,7 @@ from .memory import EnvironmentMemory, Remembered, memory_from
 from .potential import LearningPotential
 from .rewards import RewardContext, RewardSettings, pay, resolve_reward, track
 from .source import JSON, PlaySettings, Supply, hint_plays, plain_plays
-from .window import WindowStats, regret, share_won
+from .window import WindowStats, paired_interval, regret, share_won
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,6 +100,7 @@ class SelfPlay:
                 "hint_rejected": draft.hint_rejected, "valid": draft.program is not None, "reason": draft.reason,
                 "attempt": draft.attempt, "passage": draft.passage, "written_by": draft.author,
                 "win_rate": _mean(stats.returns) if stats else None, "regret": regret(stats) if stats else None,
+                **_interval(stats),
             })  # fmt: skip
         return rows
 
@@ -108,11 +109,7 @@ class SelfPlay:
         stats = list(self.window.stats.values())
         gaps = [gap for one in stats if (gap := regret(one)) is not None]
         rates = [rate for one in stats if (rate := _mean(one.returns)) is not None]
-        return {
-            "regret": _mean(gaps),
-            "win_rate": _mean(rates),
-            "band_share": _mean([0.2 <= rate <= 0.8 for rate in rates]),
-        }
+        return {"regret": _mean(gaps), "regret_measured": len(gaps), "window_win_rate": _mean(rates)}
 
     def state(self) -> dict[str, JSON]:
         """Memory, trackers, the window with its trajectories, and samples that wait for their step."""
@@ -168,6 +165,12 @@ class SelfPlay:
             context = RewardContext(skill=draft.skill, tracker=self.trackers[draft.skill])
             earned = pay(self.reward, stats, self.pay.settings, context)
         return Written(trajectory=draft.trajectory, skill=draft.skill, pay=earned, valid=draft.program is not None)
+
+
+def _interval(stats: WindowStats | None) -> dict[str, object]:
+    """The paired 95 % interval of an environment's regret; None where no pair was scored."""
+    found = paired_interval(stats) if stats else None
+    return {"regret_low": found.low if found else None, "regret_high": found.high if found else None}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -23,8 +23,8 @@ from ..proposal import Rejection
 from ..validation import ValidationSettings, validate
 from . import teacher
 from .dialect import NanoDialect
+from .organism import GATES
 
-GATES = {"hint_gap": 0.20, "valid": 0.85, "copied": 0.80}
 LEVELS = (2, 3, 4)
 PROGRAMS, INSTANCES = 5, 6
 WRITTEN = 240

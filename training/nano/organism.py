@@ -1,5 +1,6 @@
 """The nano organism as the loop sees it."""
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
@@ -15,9 +16,12 @@ from ...harness.seeds import generator, text_id
 from ...harness.types import Program
 from ...tasks import nano as suites
 from ...tasks.nano_world import FAMILIES, draw
+from ..organism import Gate
 from .dialect import NanoDialect, load
 
 HERE = Path(__file__).parent
+GATES = {"hint_gap": 0.20, "valid": 0.85, "copied": 0.80}
+"""What a warm start has to reach; `gates` measures it."""
 SHIPPED = ("base", "external")
 MAX_TURNS = suites.MAX_TURNS
 
@@ -26,7 +30,7 @@ class NanoOrganism:
     """Shipped checkpoints `base` and `external`, suites of `tasks.nano`, families of `tasks.nano_world`."""
 
     def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
-        folder = HERE / checkpoint if checkpoint in SHIPPED else Path(checkpoint)
+        folder = _folder(checkpoint)
         if not (folder / "model.safetensors").is_file():
             raise InputError(
                 f"no nano checkpoint {checkpoint!r}{nearest(checkpoint, SHIPPED)}: "
@@ -35,6 +39,13 @@ class NanoOrganism:
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
         return model.train(False), load(folder)
+
+    def gates(self, checkpoint: str) -> Mapping[str, Gate] | None:
+        path = _folder(checkpoint) / "warm_start.json"
+        if not path.is_file():
+            return None
+        measured = json.loads(path.read_text())["gates"]
+        return {name: Gate(measured[name], least) for name, least in GATES.items()}
 
     def test_suite(self, dialect: Dialect, share: float) -> Sequence[Item]:
         return suites.test_suite(_nouns(dialect), share)
@@ -50,6 +61,10 @@ def parametric(family: str, nouns: Sequence[str], level: int, seed: int) -> Prog
     """An environment of a family at RLVE's difficulty `level` (0 is the world's level 1)."""
     text = draw(FAMILIES[family], level + 1, nouns, generator(seed, "parametric", family))
     return Program(id=text_id(text), source=text, skill=FAMILIES[family].skill, max_turns=MAX_TURNS)
+
+
+def _folder(checkpoint: str) -> Path:
+    return HERE / checkpoint if checkpoint in SHIPPED else Path(checkpoint)
 
 
 def _nouns(dialect: Dialect) -> tuple[str, ...]:
