@@ -123,16 +123,15 @@ def prctl(option: int, value: int) -> None:
 
 
 def reap() -> None:
-    """Bury ended workers, and kill whatever they left in their process group."""
-    while True:
-        try:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return
-        if ended is None:
-            return
-        kill_group(ended.si_pid)
-        os.waitpid(ended.si_pid, 0)
+    """Bury ended workers, and kill whatever they left in their process group. No second burial may begin within one:
+    it would take the first one's child away.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    with suppress(ChildProcessError):
+        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+            kill_group(ended.si_pid)
+            os.waitpid(ended.si_pid, 0)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def kill_group(pid: int) -> None:

@@ -366,6 +366,15 @@ def test_a_dead_server_is_the_hosts_fault_and_is_started_again() -> None:
         assert not any(map(running, workers))
 
 
+def test_workers_that_end_together_do_not_take_the_server_along() -> None:
+    with Sandbox(LIMITS) as sandbox:
+        server = sandbox.server_pid
+        for _ in range(50):
+            for process in [sandbox.open(COUNT) for _ in range(8)]:
+                process.close()
+        assert sandbox.server_pid == server and sandbox.alive()
+
+
 def test_workers_die_with_the_host() -> None:
     script = (
         "import os, sys\nfrom spadework.harness.sandbox import Sandbox\n"
