@@ -112,12 +112,11 @@ class Designer:
             judged = self._judge(tried, {d.program.id for d in filled.values() if d.program}, sandbox)
             drafts += judged
             filled |= {draft.slot: draft for draft in judged if draft.program is not None}
-        hinted = (
-            self._with_hints(step, list(filled.values()), sandbox) if self.settings.hints else list(filled.values())
-        )
-        by_slot = {draft.slot: draft for draft in hinted}
-        final = tuple(by_slot[d.slot] if d.program is not None else d for d in drafts)
-        return Proposal(final, _counts(final, self.settings.hints))
+        if not self.settings.hints:
+            return Proposal(tuple(drafts), _counts(drafts))
+        hinted, tokens = self._with_hints(step, list(filled.values()), sandbox)
+        final = tuple(hinted[d.slot] if d.program is not None else d for d in drafts)
+        return Proposal(final, _counts(final) | _hint_counts(list(hinted.values())) | {"hint_tokens": tokens})
 
     def _write(
         self, step: int, attempt: int, slots: Sequence[tuple[int, str]], memory: EnvironmentMemory
@@ -168,14 +167,16 @@ class Designer:
                 judged.append(replace(draft, program=verdict.program(draft.skill)))
         return judged
 
-    def _with_hints(self, step: int, drafts: list[Draft], sandbox: Sandbox) -> list[Draft]:
-        """The drafts with a hint where one passed the leak check."""
+    def _with_hints(self, step: int, drafts: list[Draft], sandbox: Sandbox) -> tuple[dict[int, Draft], int]:
+        """The drafts by slot, with a hint where one passed the leak check, and the tokens of every hint's try."""
+        tokens = 0
         done: dict[int, Draft] = {draft.slot: draft for draft in drafts}
         open_slots = list(done)
         for attempt in range(self.settings.hint_attempts):
             if not open_slots:
                 break
-            programs = self._hints(step, attempt, [done[slot] for slot in open_slots])
+            programs, drawn = self._hints(step, attempt, [done[slot] for slot in open_slots])
+            tokens += drawn
             verdicts = check_hints(programs, sandbox, derive(self.seed, "leak", step, attempt), LeakSettings())
             for slot, program, verdict in zip(list(open_slots), programs, verdicts, strict=True):
                 if verdict.reason is None:
@@ -183,9 +184,10 @@ class Designer:
                     open_slots.remove(slot)
                 else:
                     done[slot] = replace(done[slot], hint_rejected=str(verdict.reason))
-        return list(done.values())
+        return done, tokens
 
-    def _hints(self, step: int, attempt: int, drafts: Sequence[Draft]) -> list[Program]:
+    def _hints(self, step: int, attempt: int, drafts: Sequence[Draft]) -> tuple[list[Program], int]:
+        """The drafts' programs, each with a hint to be checked, and the tokens that were drawn."""
         s = self.settings
         sampling = self._sampling("hint", s.hint_temperature, s.hint_max_new_tokens)
         requests = [
@@ -197,7 +199,8 @@ class Designer:
         self.model.forget()
         said = [self.dialect.decode(completion.ids).strip() for completion in completions]
         programs = [draft.program for draft in drafts if draft.program is not None]
-        return [replace(program, hint=text or None) for program, text in zip(programs, said, strict=True)]
+        written = [replace(program, hint=text or None) for program, text in zip(programs, said, strict=True)]
+        return written, sum(len(completion.ids) for completion in completions)
 
     def _sampling(self, role: Role, temperature: float, tokens: int, top_p: float = 1.0, top_k: int = 0) -> Sampling:
         return Sampling(
@@ -215,14 +218,14 @@ def _trajectory(request: Request, completion: Completion) -> Trajectory:
     )
 
 
-def _counts(drafts: Sequence[Draft], hints: bool) -> dict[str, int]:
-    valid = [draft for draft in drafts if draft.program is not None]
-    counts: dict[str, int] = {"proposed": len(drafts), "valid": len(valid)}
+def _counts(drafts: Sequence[Draft]) -> dict[str, int]:
+    counts: dict[str, int] = {"proposed": len(drafts), "valid": sum(draft.program is not None for draft in drafts)}
     counts |= {f"rejected_{reason}": n for reason, n in sorted(Counter(d.reason for d in drafts if d.reason).items())}
-    if hints:
-        counts["hinted"] = sum(draft.program is not None and draft.program.hint is not None for draft in valid)
-        counts |= {
-            f"hint_{r}": n for r, n in sorted(Counter(d.hint_rejected for d in valid if d.hint_rejected).items())
-        }
     counts["designer_tokens"] = sum(sum(draft.trajectory.generated) for draft in drafts)
     return counts
+
+
+def _hint_counts(valid: Sequence[Draft]) -> dict[str, int]:
+    rejected = Counter(draft.hint_rejected for draft in valid if draft.hint_rejected)
+    hinted = sum(draft.program is not None and draft.program.hint is not None for draft in valid)
+    return {"hinted": hinted} | {f"hint_{reason}": count for reason, count in sorted(rejected.items())}

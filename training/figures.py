@@ -55,7 +55,8 @@ def of_step(episodes: Sequence[Episode], agent: Advantages, counts: Mapping[str,
     hinted = [e.reward for e in episodes if e.play.arm is Arm.HINT and e.reward is not None]
     rates = win_rates(episodes)
     in_band = sum(BAND[0] <= rate <= BAND[1] for rate in rates.values())
-    drawn = sum(sum(e.trajectory.generated) for e in episodes) + counts.get("designer_tokens", 0)
+    drawn = sum(sum(e.trajectory.generated) for e in episodes)
+    drawn += counts.get("designer_tokens", 0) + counts.get("hint_tokens", 0)
     line: dict[str, float | int | None] = {
         "return": mean(plain),
         "success": mean([reward >= WIN for reward in plain]),

@@ -114,7 +114,8 @@ class SelfPlay:
     def state(self) -> dict[str, JSON]:
         """Memory, trackers, the window with its trajectories, and samples that wait for their step."""
         plain: dict[str, JSON] = msgspec.to_builtins(
-            {"memory": self.memory.state(), "trackers": self.trackers, "window": self.window, "due": self.due}
+            {"memory": self.memory.state(), "trackers": self.trackers, "window": self.window, "due": self.due},
+            str_keys=True,
         )
         return plain
 
@@ -122,7 +123,7 @@ class SelfPlay:
         """Go on from `state()`."""
         self.memory = memory_from(state["memory"])
         self.trackers = msgspec.convert(state["trackers"], dict[str, LearningPotential])
-        self.window = msgspec.convert(state["window"], Window)
+        self.window = msgspec.convert(state["window"], Window, str_keys=True)
         self.due = msgspec.convert(state["due"], list[Sample])
 
     def _count(self, offset: int, episodes: Sequence[Episode]) -> None:
