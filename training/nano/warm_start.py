@@ -216,6 +216,8 @@ def make(name: str, out: Path, tokens: int | None = None) -> dict[str, object]:
     model, by_kind = train(mixture, dialect, corpus)
     cost = time.process_time() - began
     folder = out / name
+    for settings in (model.config, model.generation_config):
+        settings.pad_token_id, settings.eos_token_id = dialect.pad_id, dialect.eos_id
     model.save_pretrained(folder)
     dialect.tokenizer.save_pretrained(folder)
     facts: dict[str, object] = {
