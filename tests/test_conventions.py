@@ -68,7 +68,8 @@ TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".cfg
 
 
 def sources() -> list[Path]:
-    return sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
+    """Our own modules; the programs of a pool are data that a model wrote."""
+    return sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py") if "pools" not in path.parts)
 
 
 def name(path: Path) -> str:

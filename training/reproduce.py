@@ -1,4 +1,4 @@
-"""`spadework reproduce`: every row of the ablation table, two runs at a time, and the table that grows with them.
+"""`spadework reproduce`: every row of the ablation table, one run a core at a time, and the table that grows with them.
 
 A row is a recipe; a scale is a set of changes laid over all of them. Finished runs are kept, so the same command
 goes on where it was stopped. A run that fails is a missing row with its reason, never a number. It trains nothing
@@ -147,7 +147,7 @@ def _corpus(job: Job) -> list[str]:
 
 
 def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) -> dict[str, str]:
-    """Two workers, one thread each; every finished run shows the table as it stands."""
+    """A worker of one thread for each core; every finished run shows the table as it stands."""
     context = multiprocessing.get_context("spawn")
     queue: Queue[Message] = context.Queue()
     failures: dict[str, str] = {}

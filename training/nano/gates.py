@@ -1,10 +1,10 @@
-"""The gates a nano checkpoint has to pass before a run on it means anything. Measured, never assumed; passages are held
-out.
+"""The gates a nano checkpoint has to pass before a run on it means anything; `organism.GATES` holds the thresholds.
 
-hint_gap   mean return with the teacher's hint minus without, known families at levels 2 to 4, temperature 1   >=
-0.20 valid      share of sampled programs (designer's temperature) that the validator accepts
->= 0.85 copied     share of the words in those programs that stand in the passage shown
->= 0.80
+    hint_gap   mean return with the teacher's hint minus without, known families at levels 2 to 4, temperature 1
+    valid      share of sampled programs (at the recipe's designer temperature) that the validator accepts
+    copied     share of the nouns in those programs that stand in the passage shown
+
+Measured, never assumed, and on passages that are kept out of training.
 """
 
 import re
