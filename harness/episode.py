@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import MutableMapping, Sequence
 
 from .dialect import Dialect
-from .sandbox import EnvError, EnvProcess, Sandbox, Step, reset_all, step_all
+from .sandbox import EnvError, EnvProcess, Sandbox, Step, close_all, reset_all, step_all
 from .seeds import derive
 from .types import Arm, Completion, Episode, Finish, Model, Outcome, Play, Request, Trajectory
 
@@ -96,8 +96,7 @@ def play(
                 episodes[index] = episode
     finally:
         if processes is None:
-            for process in opened.values():
-                process.close()
+            close_all(opened.values())
     return episodes
 
 
@@ -119,12 +118,14 @@ def _round(
 
 
 def _open(plays: Sequence[Play], sandbox: Sandbox, opened: Processes) -> None:
+    missing: dict[str, str] = {}
     for play in plays:
         process = opened.get(play.program.id)
         if process is None or (process.error is not None and process.error.fault == "host"):
             if process is not None:
                 process.close()
-            opened[play.program.id] = sandbox.open(play.program.source)
+            missing[play.program.id] = play.program.source
+    opened.update(zip(missing, sandbox.open_all(list(missing.values())), strict=True))
 
 
 def _alive(running: Sequence[_Running], max_tokens: int | None) -> list[_Running]:

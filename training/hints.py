@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Sequence
 
-from ..harness.sandbox import EnvProcess, Sandbox
+from ..harness.sandbox import Sandbox, close_all
 from ..harness.seeds import derive
 from ..harness.types import Program
 from .validation import Player, Probe, play_probes
@@ -68,20 +68,17 @@ def check_hints(
 ) -> list[LeakVerdict]:
     """The verdict on the hint of every program, in order; all programs are played at once."""
     settings = settings or LeakSettings()
-    batch: dict[EnvProcess, list[Probe]] = {}
     played: list[list[Probe]] = []
+    for program in programs:
+        words = spoken(program.hint or "")
+        seeds = [derive(seed, "leak", program.id, number) for number in range(settings.instances)]
+        played.append([Probe(seed=one, player=_saying(words), steps=[]) for one in seeds] if words else [])
+    probed = [program.source for program, probes in zip(programs, played, strict=True) if probes]
+    batch = dict(zip(sandbox.open_all(probed), filter(None, played), strict=True))
     try:
-        for program in programs:
-            words = spoken(program.hint or "")
-            seeds = [derive(seed, "leak", program.id, number) for number in range(settings.instances)]
-            probes = [Probe(seed=one, player=_saying(words), steps=[]) for one in seeds] if words else []
-            played.append(probes)
-            if probes:
-                batch[sandbox.open(program.source)] = probes
         play_probes(batch, max((program.max_turns for program in programs), default=0))
     finally:
-        for process in batch:
-            process.close()
+        close_all(batch)
     return [judge_hint(program, probes, settings) for program, probes in zip(programs, played)]
 
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Callable, Sequence
 
 from ..harness.episode import WIN
-from ..harness.sandbox import EnvError, EnvProcess, ErrorKind, Sandbox, Step, load_all, reset_all, step_all
+from ..harness.sandbox import EnvError, EnvProcess, ErrorKind, Sandbox, Step, close_all, load_all, reset_all, step_all
 from ..harness.types import Program
 from .proposal import Reason, Rejection
 
@@ -112,7 +112,7 @@ def _hosts_fault(verdict: Valid | Rejection) -> bool:
 
 def _examine(sources: Sequence[str], sandbox: Sandbox, settings: ValidationSettings) -> dict[str, Valid | Rejection]:
     """All gates on a handful of candidates at once."""
-    processes = {source: sandbox.open(source) for source in sources}
+    processes = dict(zip(sources, sandbox.open_all(sources), strict=True))
     try:
         load_all(list(processes.values()))
         first, verdicts = _first_episodes(processes, settings)
@@ -122,8 +122,7 @@ def _examine(sources: Sequence[str], sandbox: Sandbox, settings: ValidationSetti
         for source, rest in probes.items():
             verdicts[source] = judge(source, first[source], rest, settings)
     finally:
-        for process in processes.values():
-            process.close()
+        close_all(processes.values())
     return verdicts
 
 

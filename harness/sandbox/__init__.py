@@ -2,9 +2,9 @@
 
 from .host import Sandbox, SandboxUnavailable
 from .limits import EnvError, ErrorKind, Limits, Step
-from .process import EnvProcess, load_all, reset_all, step_all
+from .process import EnvProcess, close_all, load_all, reset_all, step_all
 
 __all__ = [
-    "EnvError", "EnvProcess", "ErrorKind", "Limits", "Sandbox", "SandboxUnavailable", "Step", "load_all", "reset_all",
-    "step_all",
+    "EnvError", "EnvProcess", "ErrorKind", "Limits", "Sandbox", "SandboxUnavailable", "Step", "close_all", "load_all",
+    "reset_all", "step_all",
 ]  # fmt: skip

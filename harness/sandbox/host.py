@@ -23,20 +23,22 @@ import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, Sequence
 
 import msgspec
 
 from ..errors import IncompleteError
 from .channel import Channel
 from .limits import Limits
-from .process import EnvProcess
+from .process import EnvProcess, close_all
 
 SERVER = Path(__file__).with_name("server.py")
 CLEAN_ENVIRONMENT = {
     "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1",
 }  # fmt: skip
 START_SECONDS = 30.0
+TOGETHER = 32
+"""Workers asked for before the first answer is read; the socket between us holds more than that."""
 
 
 class SandboxUnavailable(IncompleteError):
@@ -64,12 +66,21 @@ class Sandbox:
 
     def open(self, source: str) -> EnvProcess:
         """A process for one program. Returns while it still loads; a program that does not load answers with errors."""
+        return self.open_all([source])[0]
+
+    def open_all(self, sources: Sequence[str]) -> list[EnvProcess]:
+        """A process for each program, in order; the server starts them while the next ones are asked for."""
         if not self.alive():
             self._stop()
             self._start()
-        process = EnvProcess(self, source)
-        self._processes.add(process)
-        return process
+        processes = [EnvProcess(self, source) for source in sources]
+        startable = [process for process in processes if process.error is None]
+        for start in range(0, len(startable), TOGETHER):
+            group = startable[start : start + TOGETHER]
+            for process, channel in zip(group, self._fork(len(group)), strict=True):
+                process.start(channel)
+                self._processes.add(process)
+        return processes
 
     def alive(self) -> bool:
         """Whether the server runs. It never speaks unasked, so a readable control socket has been closed."""
@@ -82,33 +93,50 @@ class Sandbox:
 
     def close(self) -> None:
         """Kill every process and the server; returns when they are gone. Closing twice is fine."""
-        for process in list(self._processes):
-            process.close()
+        close_all(list(self._processes))
         self._stop()
-
-    def fork(self) -> Channel:
-        """A new worker, its source still unsent. Raises SandboxUnavailable when the server does not answer."""
-        requests_out, requests_in = os.pipe()
-        answers_out, answers_in = os.pipe()
-        try:
-            socket.send_fds(self._control, [b"f"], [requests_out, answers_in])
-            message, descriptors, _flags, _address = socket.recv_fds(self._control, 4, 1)
-        except OSError as error:
-            message, descriptors, reason = b"", [], str(error)
-        else:
-            reason = "it closed the connection"
-        finally:
-            os.close(requests_out)
-            os.close(answers_in)
-        if not message:
-            os.close(requests_in)
-            os.close(answers_out)
-            raise SandboxUnavailable(f"the sandbox server does not fork ({reason}); start the command again")
-        return Channel(requests_in, answers_out, descriptors[0], int.from_bytes(message, "little"))
 
     def forget(self, process: EnvProcess) -> None:
         """A process was closed."""
         self._processes.discard(process)
+
+    def _fork(self, count: int) -> list[Channel]:
+        """New workers, their sources still unsent. Raises SandboxUnavailable when the server does not answer."""
+        asked: list[tuple[int, int]] = []
+        channels: list[Channel] = []
+        reason = "it closed the connection"
+        try:
+            for _ in range(count):
+                asked.append(self._ask_for_worker())
+            for requests, answers in asked:
+                message, descriptors, _flags, _address = socket.recv_fds(self._control, 4, 1)
+                if not message:
+                    break
+                channels.append(Channel(requests, answers, descriptors[0], int.from_bytes(message, "little")))
+        except OSError as error:
+            reason = str(error)
+        if len(channels) < count:
+            for channel in channels:
+                channel.close()
+            for descriptor in (one for pair in asked[len(channels) :] for one in pair):
+                os.close(descriptor)
+            raise SandboxUnavailable(f"the sandbox server does not fork ({reason}); start the command again")
+        return channels
+
+    def _ask_for_worker(self) -> tuple[int, int]:
+        """Our ends of the pipes, for requests and for answers, of a worker that is being started."""
+        requests_out, requests_in = os.pipe()
+        answers_out, answers_in = os.pipe()
+        try:
+            socket.send_fds(self._control, [b"f"], [requests_out, answers_in])
+        except OSError:
+            os.close(requests_in)
+            os.close(answers_out)
+            raise
+        finally:
+            os.close(requests_out)
+            os.close(answers_in)
+        return requests_in, answers_out
 
     def _start(self) -> None:
         if sys.platform != "linux":

@@ -1,11 +1,12 @@
-"""One program in a process of its own: `EnvProcess`; and many of them at once: `load_all`, `reset_all`, `step_all`.
+"""One program in a process of its own: `EnvProcess`; and many of them at once: `load_all`, `reset_all`, `step_all`,
+`close_all`.
 
 The host's half of the conversation. It keeps the books (which instances are in play, whose fault a failure is) and
 believes nothing a worker says beyond what the schema and the limits allow.
 """
 
 import time
-from typing import TYPE_CHECKING, Mapping, Sequence
+from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -38,10 +39,13 @@ class EnvProcess:
             self.error = _program(ErrorKind.SOURCE_TOO_LARGE, limit)
         elif not _is_text(source):
             self.error = _program(ErrorKind.SYNTAX, "the source holds lone surrogates")
-        else:
-            self._channel = sandbox.fork()
-            self._channel.ask(payload, reply_bytes(0, self._limits))
-            self._loading = True
+        self._payload = payload
+
+    def start(self, channel: Channel) -> None:
+        """Send the source to the worker that was started for it (by the sandbox, once)."""
+        assert self._channel is None and self.error is None, "a process is started once, and only for a sound source"
+        self._channel, self._loading = channel, True
+        channel.ask(self._payload, reply_bytes(0, self._limits))
 
     def load(self) -> EnvError | None:
         """Wait until the program is loaded; the error when it is none."""
@@ -116,6 +120,16 @@ class EnvProcess:
             instance=number, observation="", reward=float("nan"), terminated=False, truncated=False,
             error=self.error or misuse,
         )  # fmt: skip
+
+
+def close_all(processes: Iterable[EnvProcess]) -> None:
+    """`EnvProcess.close` of many at once: all are killed before the first is waited for."""
+    closing = list(processes)
+    for process in closing:
+        if process._channel is not None:
+            process._channel.kill()
+    for process in closing:
+        process.close()
 
 
 def load_all(processes: Sequence[EnvProcess]) -> None:

@@ -17,6 +17,7 @@ from spadework.harness.sandbox import (
     Sandbox,
     SandboxUnavailable,
     Step,
+    close_all,
     load_all,
     reset_all,
     step_all,
@@ -117,6 +118,21 @@ def test_many_programs_run_side_by_side(sandbox: Sandbox) -> None:
     for number, process in enumerate(processes):
         assert [(s.instance, s.observation) for s in answers[process]] == [(1, f"{number} b"), (0, f"{number} a")]
         process.close()
+
+
+def test_programs_opened_together_are_served_in_order_with_a_refused_one_among_them() -> None:
+    with Sandbox(LIMITS) as sandbox:
+        sources = [answering(f'"number {n}", 0.0, True, False, {{}}') for n in range(40)]
+        sources[7] = "#" * (LIMITS.source_bytes + 1)
+        processes = sandbox.open_all(sources)
+        reset_all({process: [(0, 1)] for process in processes})
+        answers = step_all({process: [(0, "x")] for process in processes})
+        said = [answers[process][0].observation for process in processes]
+        assert said == [f"number {n}" if n != 7 else "" for n in range(40)]
+        assert error_of(answers[processes[7]][0]) == (ErrorKind.SOURCE_TOO_LARGE, "program")
+        assert len(descendants(sandbox.server_pid)) == 39
+        close_all(processes)
+        assert not sandbox._processes and served(sandbox)
 
 
 def test_ordinary_library_use_works(sandbox: Sandbox) -> None:
