@@ -204,9 +204,7 @@ FAMILIES: dict[str, Family] = {
     "echo": Family(
         skill="Pattern Recognition", variants=(0, 1, 2), size=_same, words=_plus_two, numbers=_none, write=_echo
     ),
-    "sort": Family(
-        skill="Optimization", variants=(1, -1), size=_plus_one, words=_none, numbers=_plus_two, write=_sort
-    ),
+    "sort": Family(skill="Optimization", variants=(1, -1), size=_plus_one, words=_none, numbers=_plus_two, write=_sort),
     "wire": Family(
         skill="Causal Inference", variants=(0,), size=_same, words=_plus_one, numbers=_plus_one, write=_wire
     ),
@@ -237,8 +235,7 @@ FAMILY_OF_SKILL = {family.skill: name for name, family in FAMILIES.items()}
 
 
 def source(family: Family, level: int, variant: int, nouns: Sequence[str], numbers: Sequence[int]) -> str:
-    """A program of that level. `nouns[0]` names the class, the rest are its words. ValueError when there are too few.
-    """
+    """A program of that level. `nouns[0]` names the class, the rest are its words. ValueError for too few."""
     n = family.size(level)
     words, values = family.words(n), family.numbers(n)
     if len(nouns) < words + 1 or len(numbers) < values:

@@ -1,5 +1,4 @@
-"""What one step says of itself: the metrics line and the running totals. Pure; a figure that was not measured is None.
-"""
+"""What one step says of itself: the metrics line and the running totals. Pure; what was not measured is None."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field

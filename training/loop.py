@@ -15,7 +15,6 @@ from typing import Callable
 
 import torch
 
-from ..harness.episode import play
 from ..harness.errors import ExitCode, TrainingStopped
 from ..harness.progress import ProgressDisplay
 from ..harness.store import SUMMARY, RunFolder, read_document
@@ -56,7 +55,7 @@ def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunSt
     supply = source.supply(step)
     supplied = time.perf_counter()
     waited = run.sandbox.waited_s
-    episodes = play(supply.plays, run.engine, run.dialect, run.sandbox, max_tokens=run.recipe.play.max_tokens)
+    episodes = run.play(supply)
     played, in_programs = time.perf_counter(), run.sandbox.waited_s - waited
     agent = agent_advantages(episodes, run.recipe.advantages)
     own = source.learn(step, episodes)

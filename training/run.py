@@ -12,9 +12,10 @@ import msgspec
 
 from ..harness.dialect import Dialect
 from ..harness.engine import LocalEngine
-from ..harness.sandbox import Sandbox
+from ..harness.episode import play
+from ..harness.sandbox import EnvProcess, Sandbox, close_all
 from ..harness.store import RunFolder
-from ..harness.types import Program
+from ..harness.types import Episode, Program
 from . import checkpoint, sources
 from .corpora import open_corpus
 from .corpus import Corpus
@@ -23,7 +24,7 @@ from .organism import Organism, gate_line, resolve
 from .policy import Policy
 from .recipe import Recipe
 from .selfplay import SelfPlay
-from .source import Source
+from .source import Source, Supply
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +74,22 @@ class Run:
     source: Source | None
     gates: str
     """The gates of the initial checkpoint, in one line for people."""
+    processes: dict[str, EnvProcess] = field(default_factory=dict)
+    """Programs of the last step that are still open, by id; the sandbox ends them."""
+
+    def play(self, supply: Supply) -> list[Episode]:
+        """The plays of a step. Programs that are played again in the next step keep their process, unless it failed:
+        a run that was resumed in between starts them anew and must see the same.
+        """
+        wanted = {program.id for program in supply.programs}
+        self._end([key for key in self.processes if key not in wanted])
+        cap = self.recipe.play.max_tokens
+        episodes = play(supply.plays, self.engine, self.dialect, self.sandbox, cap, self.processes)
+        self._end([key for key, process in self.processes.items() if process.error is not None])
+        return episodes
+
+    def _end(self, programs: Sequence[str]) -> None:
+        close_all([self.processes.pop(key) for key in programs])
 
     def save(self, folder: RunFolder, state: RunState) -> None:
         """The checkpoint after a step, all or nothing; that of the chosen step is kept beside the newest."""

@@ -1,4 +1,3 @@
-import time
 from typing import Any, Callable
 
 import pytest
@@ -41,12 +40,6 @@ def test_only_a_balanced_box_with_something_in_it_is_a_box(text: str, content: s
     assert last_box(text) == content
 
 
-def test_a_hundred_thousand_open_boxes_are_read_in_linear_time() -> None:
-    def seconds(text: str) -> float:
-        start = time.perf_counter()
-        last_box(text)
-        return time.perf_counter() - start
-
-    small, large = "\\boxed{" * 5_000, "\\boxed{" * 50_000
-    assert min(seconds(large) for _ in range(3)) < 60 * min(seconds(small) for _ in range(3))
+def test_fifty_thousand_open_boxes_are_no_box_and_as_many_nested_braces_are_one() -> None:
+    assert last_box("\\boxed{" * 50_000) is None
     assert last_box("\\boxed{" + "{" * 50_000 + "}" * 50_000 + "}") is not None

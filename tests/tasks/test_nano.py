@@ -56,9 +56,7 @@ def test_the_test_holds_two_thousand_items_of_the_three_categories_and_no_id_twi
     assert len({item.id for item in test_items}) == len(test_items)
 
 
-def test_no_item_is_shown_twice_and_none_in_both_suites(
-    test_items: list[Item], validation_items: list[Item]
-) -> None:
+def test_no_item_is_shown_twice_and_none_in_both_suites(test_items: list[Item], validation_items: list[Item]) -> None:
     pairs = [{(item.program.id, item.seed) for item in suite} for suite in (test_items, validation_items)]
     assert pairs[0].isdisjoint(pairs[1])
     contents = Counter(content(item) for item in [*test_items, *validation_items])

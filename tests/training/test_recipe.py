@@ -116,7 +116,7 @@ def test_bases_in_a_circle_are_refused(tmp_path: Path) -> None:
         ("steps=many", "steps"),
         ("designer.environments=3", "2"),
         ("play.plays_per_instance=1", "plays_per_instance to 2 or more"),
-        ("designer.skills=[\"Cooking\"]", "Cooking"),
+        ('designer.skills=["Cooking"]', "Cooking"),
         ("update.lr=0", "update.lr"),
     ],
 )

@@ -92,8 +92,7 @@ class NanoDialect:
         return ids
 
     def encode(self, text: str) -> list[int]:
-        """Ids of a text as it stands; what looks like a mark of the prompt is spelled out, so that no text forges one.
-        """
+        """Ids of a text as it stands; what looks like a mark of the prompt is spelled out: no text forges one."""
         return list(self.tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True))
 
 
