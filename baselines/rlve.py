@@ -11,7 +11,7 @@ import msgspec
 
 from ..harness.errors import InputError
 from ..harness.seeds import derive, generator
-from ..harness.types import Arm, Episode, Program, Sample
+from ..harness.types import Arm, Episode, Outcome, Program, Sample
 from ..training.source import JSON, PlaySettings, Supply, plain_plays
 
 Factory = Callable[[int, int], Program]
@@ -94,12 +94,15 @@ class RLVE:
         return Supply(plays=plain_plays(chosen, step, self.seed, self.plays), programs=chosen, counts=counts)
 
     def learn(self, step: int, episodes: Sequence[Episode]) -> list[Sample]:
-        """Move the windows by the step's plays: a return above 0 is a win, an unscored episode is no play."""
+        """Move the windows by the step's plays: only a solved episode is a win, an unscored one is no play.
+
+        The official rule counts a reward above 0, where a reward is 1 or 0; here returns may be partial.
+        """
         for episode in episodes:
             if episode.reward is None or episode.play.arm is not Arm.PLAIN:
                 continue
             family, level = self._drawn[episode.play.program.id]
-            self.windows[family] = self.windows[family].record(level, episode.reward > 0)
+            self.windows[family] = self.windows[family].record(level, episode.outcome is Outcome.RIGHT)
         return []
 
     def state(self) -> dict[str, JSON]:

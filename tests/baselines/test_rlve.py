@@ -52,8 +52,9 @@ def source(start: SlidingWindow = QUICK) -> RLVE:
 
 
 def played(play: Play, reward: float | None) -> Episode:
+    outcome = Outcome.RIGHT if reward == 1.0 else Outcome.WRONG
     return Episode(
-        play=play, trajectory=EMPTY, reward=reward, outcome=Outcome.WRONG, terminated=True, truncated=False, turns=1,
+        play=play, trajectory=EMPTY, reward=reward, outcome=outcome, terminated=True, truncated=False, turns=1,
         actions=(),
     )  # fmt: skip
 
@@ -67,6 +68,13 @@ def test_a_family_that_is_won_is_promoted_and_the_others_stay() -> None:
     for step in range(6):
         assert rlve.learn(step, won(rlve.supply(step), "x")) == []
     assert rlve.windows["x"].high > 0 and rlve.windows["y"].high == 0
+
+
+def test_a_partial_return_is_no_win() -> None:
+    rlve = source()
+    for step in range(6):
+        rlve.learn(step, [played(play, 0.9) for play in rlve.supply(step).plays])
+    assert {window.high for window in rlve.windows.values()} == {0}
 
 
 def test_a_step_takes_the_families_in_turn_and_merges_equal_texts() -> None:
