@@ -140,12 +140,9 @@ def _walk(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int]) -> str:
     )
 
 
-def _line(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int]) -> str:
-    return (
-        f" n, d = {n}, {(1, -1)[k % 2]}\n{RESET}"
-        "  self.x, self.y, self.h, self.i = r.randrange(10, 30), 0, 0, self.n\n  self.g = self.x + self.d * self.n\n"
-        '  return f" line go {self.g} at {self.x}", {}\n' + WALK_STEP.format(reply='f" {self.x}"')
-    )
+def _goal_first(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int]) -> str:
+    told = _walk(n, (1, 2)[k % 2], nouns, numbers)
+    return told.replace('f" at {x} {y} go {self.g} {self.h}"', 'f" go {self.g} {self.h} at {x} {y}"')
 
 
 def _wire(n: int, k: int, nouns: Sequence[str], numbers: Sequence[int], flip: bool = False) -> str:
@@ -221,8 +218,8 @@ HELD_OUT: dict[str, Family] = {
         numbers=_plus_one,
         write=_number_order,
     ),
-    "walk_line": Family(
-        skill="Spatial Reasoning", variants=(0, 1), size=_same, words=_none, numbers=_none, write=_line
+    "walk_goal_first": Family(
+        skill="Spatial Reasoning", variants=(0, 1), size=_same, words=_none, numbers=_none, write=_goal_first
     ),
     "echo_numbers": Family(
         skill="Pattern Recognition", variants=(0, 1, 2), size=_same, words=_none, numbers=_plus_two, write=_number_echo
