@@ -12,34 +12,39 @@ from .table_panels import MARKS, Entry, blocks
 STYLES = {Verdict.BETTER: "green", Verdict.WORSE: "red", Verdict.CANNOT_TELL: "dim"}
 
 
-def terminal_table(table: TableResult, status: Mapping[str, str] | None = None) -> Table:
-    """The first panel, without the paper's figures, as a rich table.
+WIDE = 130
+"""Columns of a terminal from which on intervals are shown."""
+
+
+def terminal_table(table: TableResult, status: Mapping[str, str] | None = None, width: int = WIDE) -> Table:
+    """The first panel, without the paper's figures, as a rich table; on a narrow terminal without intervals.
 
     `status` gives by run name what a row without figures is doing (`step 12 of 60`); it stands in a column of its own.
     """
     status = status or {}
     panel = blocks(table).panels[0]
+    narrow = width < WIDE
     shown = [number for number, head in enumerate(panel.heads) if not head.paper]
     title = f"{table.spec.title} {'(incomplete)' if table.gaps else ''}".strip()
     drawn = Table(title=title, title_justify="left", header_style="bold", caption=_legend(), caption_justify="left")
     drawn.add_column("row", min_width=16)
     for number in shown:
         head = panel.heads[number]
-        title = "\n".join(filter(None, (head.text.replace(" (", "\n("), head.small)))
+        title = "\n".join(filter(None, (head.text.replace(" (", "\n("), "" if narrow else head.small)))
         drawn.add_column(title, justify="right", no_wrap=True)
     if status:
         drawn.add_column("state", no_wrap=True)
     for row, (label, entries) in zip(table.rows, panel.rows, strict=True):
-        cells: list[Text | str] = [Text(label), *(_entry(entries[number]) for number in shown)]
+        cells: list[Text | str] = [Text(label), *(_entry(entries[number], narrow) for number in shown)]
         drawn.add_row(*cells, *([Text(status.get(row.spec.run, ""))] if status else []))
     return drawn
 
 
-def _entry(entry: Entry) -> Text:
+def _entry(entry: Entry, narrow: bool) -> Text:
     text = Text(entry.text)
     if entry.verdict:
         text.append(f" {MARKS[entry.verdict]}", style=STYLES[entry.verdict])
-    if entry.interval:
+    if entry.interval and not narrow:
         text.append(f"\n{entry.interval}", style="dim")
     return text
 

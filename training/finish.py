@@ -12,6 +12,7 @@ from typing import Callable, Sequence
 from ..harness import jsonl
 from ..harness.diversity import diversity
 from ..harness.episode import WIN
+from ..harness.errors import IncompleteError
 from ..harness.evaluate import MODES, Item, Player, evaluate, rows
 from ..harness.seeds import derive
 from ..harness.store import ENVIRONMENTS, RunFolder
@@ -38,6 +39,8 @@ def success(items: Sequence[Item], episodes: Sequence[Episode]) -> float:
     for item, episode in zip(items, episodes, strict=True):
         if episode.reward is not None:
             solved[item.category].append(episode.reward >= WIN)
+    if not solved:
+        raise IncompleteError("no item of the validation suite could be scored; look at the sandbox's errors.")
     return sum(sum(values) / len(values) for values in solved.values()) / len(solved)
 
 

@@ -161,7 +161,8 @@ def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) 
         try:
             futures: dict[Future[str], Job] = {pool.submit(run_job, job): job for job in wanted}
             for future in as_completed(futures):
-                reason = future.result()
+                error = future.exception()
+                reason = future.result() if error is None else f"{type(error).__name__}: {error}"
                 if reason:
                     failures[futures[future].name] = reason
                 elif len(wanted) > 1:
@@ -175,7 +176,7 @@ def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) 
 
 def _show(console: Console, scale: str) -> None:
     table, _ = build_table(DEFINITION, scale=scale)
-    console.print(terminal_table(table))
+    console.print(terminal_table(table, width=console.width))
 
 
 def _listen(queue: "Queue[Message]", display: ProgressDisplay) -> None:

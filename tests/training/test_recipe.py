@@ -128,3 +128,8 @@ def test_what_could_only_fail_later_is_refused_at_once(assignment: str, said: st
 
 def test_a_base_that_trains_nothing_needs_no_groups() -> None:
     assert load_recipe("base", ["play.plays_per_instance=1"]).source.kind == "none"
+
+
+def test_a_misspelt_choice_offers_the_nearest_and_names_them_all() -> None:
+    with pytest.raises(InputError, match=r"'source.kind' is 'fixed_pol' \(did you mean 'fixed_pool'\?\); use one of none,"):
+        load_recipe("spade", ["source.kind=fixed_pol"])
