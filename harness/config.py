@@ -163,7 +163,8 @@ def _refuse_unknown(kind: inspect.Type, value: object, path: tuple[str, ...], wh
     elif isinstance(kind, inspect.LiteralType) and value not in kind.values:
         choices = [str(choice) for choice in kind.values]
         hint = nearest(str(value), choices)
-        raise InputError(f"{where}: key {'.'.join(path)!r}: {value!r} is no choice{hint}; use one of {', '.join(choices)}.")
+        name = ".".join(path)
+        raise InputError(f"{where}: key {name!r}: {value!r} is no choice{hint}; use one of {', '.join(choices)}.")
     elif isinstance(kind, inspect.DictType) and isinstance(value, Mapping):
         for key, inner in value.items():
             _refuse_unknown(kind.value_type, inner, (*path, str(key)), where)
