@@ -1,8 +1,8 @@
-"""Evaluation suites of the nano organism: what no run ever trains on.
+"""Evaluation suites of the nano organism: items no run ever trains on.
 
-    hard   the six known families at sizes nobody was shown (levels 6 and 7)
-    new    five families nobody was shown (levels 2 to 4)
-    rg     easy reasoning-gym tasks in compact rendering
+    hard   the six known families at sizes the warm start was never shown (levels 6 and 7)
+    new    five families neither warm start nor designer was ever shown (levels 2 to 4)
+    rg     easy reasoning-gym tasks in compact rendering; sorting and reversal look like two of the known families
     mid    the six known families at sizes the warm start knows (levels 2 to 5); validation only
 
 An item is a program and an instance seed; programs run in the sandbox. No item is shown twice, and a fold over what
