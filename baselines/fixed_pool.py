@@ -130,8 +130,12 @@ class FixedPool:
 def _checksums(path: Path) -> dict[str, str]:
     if not path.is_file():
         raise InputError(f"{path} is missing; give the folder of a complete pool.")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text; fetch the pool again.") from None
     sums: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         digest, _, name = line.partition("  ")
         if len(digest) != 64 or not name or "/" in name or name in sums:
             raise InputError(f"{path}, line {number}: not `<sha256>  <file of this folder>`; fetch the pool again.")

@@ -86,6 +86,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "train and evaluate the ablation table's rows",
     ),
 }
+WORKING = ("train", "reproduce")
+"""Verbs that are not done when their reader goes away; the others have then said enough."""
 ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "train": train_arguments,
     "table": table_arguments,
@@ -110,8 +112,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("spadework: interrupted; the same command goes on from the saved state.", file=sys.stderr)
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitCode.OK)
+        _drop_output()
+        if words[0] not in WORKING:
+            return int(ExitCode.OK)
+        print("spadework: nobody reads the output; the same command goes on from the saved state.", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+
+
+def _drop_output() -> None:
+    """What is left to print goes nowhere, so that Python's own flush at the end does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parse(words: Sequence[str]) -> Arguments:

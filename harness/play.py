@@ -46,9 +46,13 @@ def from_file(path: Path) -> Playable:
     if not path.is_file():
         names = [entry.name for entry in path.parent.glob("*.py")] if path.parent.is_dir() else []
         raise InputError(f"no file {path}{nearest(path.name, names)}; give an environment's Python file.")
+    try:
+        source = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text; give an environment's Python file.") from None
     lines = jsonl.read(path.with_name(POOL_MANIFEST))
     hints = [line["hint"] for line in lines if line.get("file") == path.name and line.get("hint")]
-    return Playable(source=path.read_text(encoding="utf-8"), hint=str(hints[0]) if hints else None)
+    return Playable(source=source, hint=str(hints[0]) if hints else None)
 
 
 def from_run(run: str, program_id: str) -> Playable:

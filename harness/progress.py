@@ -14,6 +14,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from .console import Terminal
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
@@ -31,7 +33,7 @@ class ProgressDisplay:
     def __init__(
         self, console: Console | None = None, *, every_s: float = 20.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._console = console or Console()
+        self._console = console or Terminal()
         self._every_s = every_s
         self._clock = clock
         self._marks: dict[str, Mark] = {}

@@ -8,12 +8,12 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from . import jsonl
 from .config import flatten
+from .console import Terminal
 from .errors import ExitCode
 from .store import CONFIG, ENVIRONMENTS, METRICS, RECORDS, SUMMARY, find_run, read_document
 
@@ -24,7 +24,7 @@ DASH = "-"
 def show_command(arguments: Namespace) -> ExitCode:
     """Print state, config, last metrics and summary of `arguments.run`."""
     run = find_run(arguments.run)
-    console = Console()
+    console = Terminal()
     for title, values in sections(run).items():
         console.print(pairs(title, values))
     return ExitCode.OK
@@ -35,7 +35,7 @@ def envs_command(arguments: Namespace) -> ExitCode:
     run = find_run(arguments.run)
     rows = jsonl.read(run / ENVIRONMENTS)
     shown = rows if arguments.all else [row for row in rows if row.get("valid")]
-    console = Console()
+    console = Terminal()
     console.print(environments_table(shown))
     print(f"{len(rows)} proposals, {sum(bool(row.get('valid')) for row in rows)} accepted.")
     return ExitCode.OK
@@ -80,10 +80,12 @@ def environments_table(rows: Sequence[jsonl.Row]) -> Table:
 
 
 def cell(value: object) -> str:
-    """A value as text: a dash for nothing, three decimals for a fraction."""
+    """A value as text: a dash for nothing, three decimals for a fraction, three digits for one that is smaller."""
     if value is None or value == "":
         return DASH
-    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
+    if isinstance(value, float):
+        return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.3f}"
+    return printable(str(value))
 
 
 def printable(text: str) -> str:

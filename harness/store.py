@@ -139,7 +139,10 @@ class RunFolder:
 
     def _settle_provenance(self) -> None:
         path = self.path / PROVENANCE
-        known = json.loads(path.read_text()) if path.is_file() else []
+        try:
+            known = msgspec.json.decode(path.read_bytes(), type=list[jsonl.Row]) if path.is_file() else []
+        except msgspec.DecodeError as error:
+            raise _damaged(path, error) from None
         now = provenance()
         if now not in known:
             write_atomic(path, json.dumps([*known, now], indent=2) + "\n")
@@ -161,7 +164,11 @@ def read_document(path: Path) -> jsonl.Row:
     except FileNotFoundError:
         raise InputError(f"no file {path}; give the folder of a run.") from None
     except msgspec.DecodeError as error:
-        raise InputError(f"{path} is damaged ({error}); start the run over with --fresh.") from None
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: msgspec.DecodeError) -> InputError:
+    return InputError(f"{path} is damaged ({error}); start the run over with --fresh.")
 
 
 def _document(value: Mapping[str, object]) -> bytes:

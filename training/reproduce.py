@@ -21,6 +21,7 @@ from typing import Sequence
 
 from rich.console import Console
 
+from ..harness.console import Terminal
 from ..harness.errors import ExitCode, InputError, SpadeworkError, nearest
 from ..harness.progress import ProgressDisplay
 from ..harness.store import SUMMARY
@@ -119,7 +120,7 @@ def reproduce_command(args: argparse.Namespace) -> ExitCode:
     wanted = jobs(args.rows, args.seeds, args.scale, root, args.fresh)
     if not DEFINITION.is_file():
         raise InputError(f"no {DEFINITION} here; run the command in a checkout of spadework.")
-    console = Console()
+    console = Terminal()
     for checkpoint in sorted({used for job in wanted for used in _checkpoints(job)}):
         console.print(gate_line(resolve("nano"), checkpoint, required=False), markup=False, highlight=False)
     failures = _run_all(wanted, console, args)
@@ -167,10 +168,8 @@ def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) 
                     failures[futures[future].name] = reason
                 elif len(wanted) > 1:
                     _show(console, args.scale)
-        except KeyboardInterrupt:
+        finally:
             pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        pool.shutdown()
     return failures
 
 

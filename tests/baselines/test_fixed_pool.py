@@ -88,6 +88,9 @@ def test_a_pool_without_checksums_and_a_folder_in_use_are_refused(tmp_path: Path
     (tmp_path / "pool" / "checksums.sha256").write_text("nonsense\n")
     with pytest.raises(InputError, match="line 1"):
         read_pool(tmp_path / "pool")
+    (tmp_path / "pool" / "checksums.sha256").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="checksums.sha256.*UTF-8"):
+        read_pool(tmp_path / "pool")
     (tmp_path / "pool" / "checksums.sha256").unlink()
     with pytest.raises(InputError, match="missing"):
         read_pool(tmp_path / "pool")

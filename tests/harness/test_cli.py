@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
+from spadework.harness import cli
 from spadework.harness.cli import ARGUMENTS, VERBS, main, parse
 from spadework.harness.errors import ExitCode, InputError
 
@@ -105,9 +107,18 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
     with RunFolder(tmp_path / "r", Section()) as folder:
         folder.environments([{"step": i, "id": f"e{i}", "valid": True, "hint": "h" * 500} for i in range(2000)])
-    command = f"{sys.executable} -m spadework.harness envs {tmp_path / 'r'} | head -n 1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"})
+    command = f"set -o pipefail; {sys.executable} -m spadework.harness envs {tmp_path / 'r'} | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"})
     assert done.returncode == 0 and done.stderr == ""
+
+
+def test_a_run_whose_reader_goes_away_is_interrupted_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(arguments: Namespace) -> ExitCode:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(cli, "command", lambda verb: gone)
+    monkeypatch.setattr(cli, "_drop_output", lambda: None)
+    assert main(["train", "nano"]) == ExitCode.INTERRUPTED and main(["show", "r"]) == ExitCode.OK
 
 
 def test_an_unknown_bench_offers_the_nearest() -> None:

@@ -78,6 +78,12 @@ def test_a_missing_file_offers_its_neighbour(tmp_path: Path) -> None:
         from_file(tmp_path / "game_0001.py")
 
 
+def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "game_00001.py").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="game_00001.py.*UTF-8"):
+        from_file(tmp_path / "game_00001.py")
+
+
 def test_the_hint_of_a_pool_file_comes_from_its_manifest(tmp_path: Path) -> None:
     (tmp_path / "game_00001.py").write_text(GUESS)
     assert from_file(tmp_path / "game_00001.py").hint is None

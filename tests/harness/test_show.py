@@ -72,5 +72,9 @@ def test_what_was_not_measured_is_a_dash() -> None:
     assert cell(None) == "-" and cell("") == "-" and cell(0.0) == "0.000" and cell(0) == "0" and cell(False) == "False"
 
 
+def test_a_small_number_is_not_shown_as_nothing() -> None:
+    assert cell(3e-4) == "0.0003" and cell(1e-8) == "1e-08" and cell(-2e-5) == "-2e-05" and cell(0.001) == "0.001"
+
+
 def test_text_of_a_model_cannot_drive_the_terminal() -> None:
     assert printable("a\x1b[2Jb\tc\nd\u202ee é") == "a\ufffd[2Jb\tc\nd\ufffde é"

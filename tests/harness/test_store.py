@@ -179,6 +179,15 @@ def test_provenance_names_versions_and_machine_once_for_each_installation(tmp_pa
     assert os.path.expanduser("~") not in json.dumps(entries)
 
 
+@pytest.mark.parametrize("damage", [b"[", b"\xff", b"{}"])
+def test_a_damaged_provenance_is_one_sentence_and_fresh_removes_it(tmp_path: Path, damage: bytes) -> None:
+    RunFolder(tmp_path / "r", Config()).close()
+    (tmp_path / "r/provenance.json").write_bytes(damage)
+    with pytest.raises(InputError, match="provenance.json is damaged"):
+        RunFolder(tmp_path / "r", Config())
+    RunFolder(tmp_path / "r", Config(), fresh=True).close()
+
+
 def test_a_run_is_found_by_path_or_id_and_a_wrong_id_offers_the_nearest(tmp_path: Path) -> None:
     RunFolder(tmp_path / "nano" / "spade-s0", Config()).close()
     assert find_run("nano/spade-s0", tmp_path) == tmp_path / "nano/spade-s0"

@@ -1,0 +1,15 @@
+"""Rich's console with one difference: a reader that goes away is an exception, not the end of the process.
+
+Rich would exit with code 1, which is a verdict here; `cli.main` decides what a broken pipe means.
+"""
+
+from rich.console import Console
+
+
+class Terminal(Console):
+    """The console of every verb."""
+
+    def on_broken_pipe(self) -> None:
+        """Print no more, and let the caller know."""
+        self.quiet = True
+        raise BrokenPipeError
