@@ -60,6 +60,20 @@ class DesignerSettings(Section, frozen=True, kw_only=True):
             raise InputError(f"designer.skills: {unknown or 'none'} cannot be used; choose from {', '.join(SKILLS)}.")
         if self.environments < 1 or self.attempts < 1:
             raise InputError("designer: set environments and attempts to 1 or more.")
+        check_sampling("designer", self.temperature, self.top_p, self.top_k)
+        check_sampling("designer (hint)", self.hint_temperature)
+        if min(self.max_new_tokens, self.hint_max_new_tokens, self.max_turns, self.memory_capacity) < 1:
+            raise InputError(
+                "designer: set max_new_tokens, hint_max_new_tokens, max_turns and memory_capacity to 1 or more."
+            )
+        if self.memory_positives < 0 or self.hint_attempts < 0:
+            raise InputError("designer: set memory_positives and hint_attempts to 0 or more.")
+
+
+def check_sampling(section: str, temperature: float, top_p: float = 1.0, top_k: int = 0) -> None:
+    """InputError for what nobody can draw with."""
+    if not (temperature >= 0 and 0 < top_p <= 1 and top_k >= 0):
+        raise InputError(f"{section}: set temperature and top_k to 0 or more, and top_p above 0 and to at most 1.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Literal, Sequence
 from ..harness.config import Section, Table, build, merge, override, read_table
 from ..harness.errors import InputError, nearest
 from .advantages import AdvantageSettings, check_groups
-from .designer import DesignerSettings
+from .designer import DesignerSettings, check_sampling
 from .rewards import RewardSettings, resolve_reward
 from .update_settings import UpdateSettings
 
@@ -56,6 +56,11 @@ class PlaySection(Section, frozen=True, kw_only=True):
     max_tokens: int = 32_768
     """Tokens of a whole episode."""
 
+    def __post_init__(self) -> None:
+        check_sampling("play", self.temperature, self.top_p, self.top_k)
+        if min(self.instances, self.plays_per_instance, self.max_new_tokens, self.max_tokens) < 1:
+            raise InputError("play: set instances, plays_per_instance, max_new_tokens and max_tokens to 1 or more.")
+
 
 class CorpusSettings(Section, frozen=True, kw_only=True):
     """Where passages come from."""
@@ -88,6 +93,14 @@ class EvaluationSettings(Section, frozen=True, kw_only=True):
     diversity_programs: int = 64
     """Programs (evenly over the run) the Vendi score is computed on."""
 
+    def __post_init__(self) -> None:
+        if self.validate_every < 1 or self.max_new_tokens < 1:
+            raise InputError("evaluation: set validate_every and max_new_tokens to 1 or more.")
+        if not (0 < self.share <= 1 and 0 < self.validation_share <= 1):
+            raise InputError("evaluation: set share and validation_share above 0 and to at most 1.")
+        if self.diversity_programs < 2:
+            raise InputError("evaluation: set diversity_programs to 2 or more.")
+
 
 class Recipe(Section, frozen=True, kw_only=True):
     """One run."""
@@ -116,6 +129,8 @@ class Recipe(Section, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.steps < 1 or self.window < 1:
             raise InputError("recipe: set steps and window to 1 or more.")
+        if self.stop_after_empty < 1:
+            raise InputError("recipe: set stop_after_empty to 1 or more.")
 
 
 def load_recipe(name: str, overrides: Sequence[str] = (), seed: int | None = None) -> Recipe:

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from importlib import import_module
 from numbers import Real
+from types import ModuleType
 from typing import Callable, Mapping
 
 from ..harness.config import Section
@@ -167,17 +168,27 @@ def resolve_reward(name: str) -> RewardFn:
     if not colon:
         known = ", ".join(REWARDS)
         raise InputError(f"There is no reward {name!r}{nearest(name, REWARDS)}; use {known}, or module:function.")
-    try:
-        found = getattr(import_module(module_name), function_name)
-    except ImportError as error:
-        raise InputError(f"The reward {name!r} cannot be imported ({error}); put its folder on PYTHONPATH.") from error
-    except AttributeError as error:
-        raise InputError(f"Module {module_name!r} has no {function_name!r}; name a function it defines.") from error
+    found = getattr(_imported(module_name, name), function_name, None)
+    if found is None:
+        raise InputError(f"Module {module_name!r} has no {function_name!r}; name a function it defines.")
     if not callable(found):
         raise InputError(
             f"The reward {name!r} is a {type(found).__name__}; name a function of (stats, settings, context)."
         )
     return found  # type: ignore[no-any-return]
+
+
+def _imported(module_name: str, name: str) -> ModuleType:
+    try:
+        if not module_name or module_name.startswith("."):
+            raise ImportError("it names no module from the top")
+        return import_module(module_name)
+    except ImportError as error:
+        raise InputError(f"The reward {name!r} cannot be imported ({error}); put its folder on PYTHONPATH.") from error
+    except Exception as error:  # a user's own module may raise anything while it is read
+        raise InputError(
+            f"The reward {name!r} cannot be imported ({type(error).__name__}: {error}); correct its module."
+        ) from error
 
 
 def pay(function: RewardFn, stats: WindowStats, settings: RewardSettings, context: RewardContext) -> float | None:
@@ -197,6 +208,19 @@ def pay(function: RewardFn, stats: WindowStats, settings: RewardSettings, contex
         ) from error
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise TrainingStopped(f"The reward function {name} returned {value!r}; let it return a finite number or None.")
-    return float(value)
+    number = _finite(value)
+    if number is None:
+        said = repr(value)[:80]
+        raise TrainingStopped(f"The reward function {name} returned {said}; let it return a finite number or None.")
+    return number
+
+
+def _finite(value: object) -> float | None:
+    """None for what is no finite number; an integer beyond every float is none either."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

@@ -20,6 +20,7 @@ from .advantages import AdvantageSettings, Written, designer_advantages
 from .designer import Designer, Draft
 from .memory import EnvironmentMemory, Remembered, memory_from
 from .potential import LearningPotential
+from .proposal import Reason
 from .rewards import RewardContext, RewardSettings, pay, resolve_reward, track
 from .source import JSON, PlaySettings, Supply, hint_plays, plain_plays
 from .window import WindowStats, paired_interval, regret, share_won
@@ -161,7 +162,7 @@ class SelfPlay:
         stats = self.window.stats.get(draft.program.id) if draft.program else None
         earned: float | None = None
         if draft.program is None:
-            earned = self.pay.settings.invalid_reward
+            earned = None if draft.reason == Reason.HOST else self.pay.settings.invalid_reward
         elif stats is not None:
             context = RewardContext(skill=draft.skill, tracker=self.trackers[draft.skill])
             earned = pay(self.reward, stats, self.pay.settings, context)

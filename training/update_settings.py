@@ -47,3 +47,5 @@ class UpdateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         for name in ("clip_low", "clip_high", "kl", "weight_decay"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"update.{name} is {getattr(self, name)}; set it to 0 or more")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise InputError(f"update.betas is {list(self.betas)}; set both to 0 or more and below 1")

@@ -169,7 +169,20 @@ def test_a_users_own_function_is_found_by_module_and_name(tmp_path: Path, monkey
     sys.modules.pop("own_pay_for_test")
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "0.5", True, [1.0]])
+@pytest.mark.parametrize("text", ["def pay(:\n", "raise ValueError('not today')\n"])
+def test_a_users_own_module_that_cannot_be_imported_is_one_sentence(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "crooked_pay_for_test.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="'crooked_pay_for_test:pay' cannot be imported"):
+        resolve_reward("crooked_pay_for_test:pay")
+    for name in (":pay", ".crooked_pay_for_test:pay"):
+        with pytest.raises(InputError, match="cannot be imported"):
+            resolve_reward(name)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, "0.5", True, [1.0]])
 def test_a_pay_that_is_no_finite_number_stops_the_run_and_names_the_function(value: object) -> None:
     def crooked(stats: WindowStats, settings: RewardSettings, context: RewardContext) -> Any:
         return value

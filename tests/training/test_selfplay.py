@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -102,6 +103,16 @@ def test_broken_programs_are_trained_on_only_where_they_have_a_pay(sandbox: Sand
         _, samples = step(one, 2, script, sandbox)
         found = [sample for sample in samples if sample.trajectory.ids in broken]
         assert bool(found) == expected and all(sample.advantage < 0 for sample in found)
+
+
+def test_a_failure_of_the_host_is_not_paid_as_a_broken_program(sandbox: Sandbox) -> None:
+    one = source(sandbox, script := writer(), invalid=-1.0)
+    step(one, 0, script, sandbox)
+    blamed = {draft.trajectory.ids for draft in one.window.drafts if draft.program is None}
+    drafts = tuple(d if d.program is not None else replace(d, reason="host") for d in one.window.drafts)
+    one.window = replace(one.window, drafts=drafts)
+    step(one, 1, script, sandbox)
+    assert blamed and not [sample for sample in one.due if sample.trajectory.ids in blamed]
 
 
 def test_of_a_designer_that_is_not_trained_nothing_enters_the_loss(sandbox: Sandbox) -> None:

@@ -1,11 +1,12 @@
 """The nano organism as the loop sees it."""
 
-import json
 from functools import partial
 from pathlib import Path
-from typing import Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
+import msgspec
 import torch
+from safetensors import SafetensorError
 from transformers import LlamaForCausalLM, PreTrainedModel
 from transformers.utils import logging
 
@@ -37,15 +38,17 @@ class NanoOrganism:
                 f"{folder} holds no model.safetensors; make the shipped ones with `nox -s nano_base` or give a folder."
             )
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
-        return model.train(False), load(folder)
+        return _model(folder).train(False), load(folder)
 
     def gates(self, checkpoint: str) -> Mapping[str, Gate] | None:
         path = _folder(checkpoint) / "warm_start.json"
         if not path.is_file():
             return None
-        measured = json.loads(path.read_text())["gates"]
-        return {name: Gate(measured[name], least) for name, least in GATES.items()}
+        try:
+            measured = msgspec.json.decode(path.read_bytes(), type=_Measured).gates
+            return {name: Gate(msgspec.convert(measured[name], float), least) for name, least in GATES.items()}
+        except (msgspec.DecodeError, KeyError) as error:
+            raise InputError(f"{path} is damaged ({error}); make it again with `nox -s nano_base`.") from None
 
     def test_suite(self, dialect: Dialect, share: float) -> Sequence[Item]:
         return suites.test_suite(_nouns(dialect), share)
@@ -61,6 +64,28 @@ def parametric(family: str, nouns: Sequence[str], level: int, seed: int) -> Prog
     """An environment of a family at RLVE's difficulty `level` (0 is the world's level 1)."""
     text = draw(FAMILIES[family], level + 1, nouns, generator(seed, "parametric", family))
     return Program(id=text_id(text), source=text, skill=FAMILIES[family].skill, max_turns=MAX_TURNS)
+
+
+class _Measured(msgspec.Struct, frozen=True, kw_only=True):
+    gates: dict[str, object]
+
+
+def _model(folder: Path) -> LlamaForCausalLM:
+    """The model with every weight read from the folder: transformers would draw a missing one at random."""
+    try:
+        loaded: Any = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+    except SafetensorError as error:
+        raise _damaged(folder, str(error)) from None
+    model, told = loaded
+    wrong = sorted(map(str, (*told["missing_keys"], *told["mismatched_keys"])))
+    if wrong:
+        raise _damaged(folder, f"it lacks {wrong[0]}")
+    assert isinstance(model, LlamaForCausalLM)
+    return model
+
+
+def _damaged(folder: Path, what: str) -> InputError:
+    return InputError(f"{folder / 'model.safetensors'} is damaged ({what}); give a whole checkpoint.")
 
 
 def _folder(checkpoint: str) -> Path:

@@ -1,11 +1,13 @@
 """The checkpoints that ship: openable by anyone, small, past their gates, and made as the page about them says."""
 
 import json
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spadework.harness.errors import InputError
@@ -92,3 +94,30 @@ def test_the_families_of_rlve_grow_with_the_level_and_are_the_same_for_the_same_
         assert family(2, 7) == family(2, 7), name
         assert family(2, 7) != family(2, 8)
         assert "import random" in family(0, 1).source
+
+
+def torn(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+def without_a_matrix(path: Path) -> None:
+    weights = load_file(path)
+    del weights["model.layers.2.mlp.down_proj.weight"]
+    save_file(weights, path, {"format": "pt"})
+
+
+@pytest.mark.parametrize("damage", [torn, without_a_matrix])
+def test_a_checkpoint_whose_weights_are_not_whole_is_refused_and_nothing_is_made_up(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    shutil.copytree(FOLDER / "base", tmp_path / "mine")
+    damage(tmp_path / "mine" / "model.safetensors")
+    with pytest.raises(InputError, match="mine.*damaged"):
+        resolve("nano").load(str(tmp_path / "mine"))
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"gates": {"hint_gap": 1.0}}'])
+def test_damaged_gates_are_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "warm_start.json").write_text(text)
+    with pytest.raises(InputError, match="warm_start.json.*damaged"):
+        resolve("nano").gates(str(tmp_path))
