@@ -109,7 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"spadework: {error}", file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        print("spadework: interrupted; the same command goes on from the saved state.", file=sys.stderr)
+        rest = "; the same command goes on from the saved state" if words[0] in WORKING else ""
+        print(f"spadework: interrupted{rest}.", file=sys.stderr)
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         _drop_output()

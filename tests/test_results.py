@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from spadework.harness.table import build_table, write_table
 
 ROOT = Path(__file__).parent.parent

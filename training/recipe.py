@@ -71,14 +71,14 @@ class CorpusSettings(Section, frozen=True, kw_only=True):
     revision: str = ""
     """hub: the commit of the data set."""
     words: tuple[int, int] = (24, 32)
-    """builtin: least and most words of a passage."""
+    """Least and most words of a passage."""
     need_words: int = 0
     """Usable content words a passage must have."""
     need_numbers: int = 0
     at_least: int = 1
     """Fewer passages than this are an error."""
     skip_bad: bool = False
-    """jsonl: bad lines are skipped and counted instead of refused."""
+    """jsonl, hub: bad lines and records are skipped and counted instead of refused."""
 
 
 class EvaluationSettings(Section, frozen=True, kw_only=True):
@@ -134,8 +134,8 @@ class Recipe(Section, frozen=True, kw_only=True):
 
 
 def load_recipe(name: str, overrides: Sequence[str] = (), seed: int | None = None) -> Recipe:
-    """The recipe of a file, or of a name that ships, with `--set` texts on top. Everything a run could trip over is
-    checked.
+    """The recipe of a file, or of a name that ships, with `--set` texts on top. What the recipe alone shows to be
+    wrong is refused; files that it names are opened by the run.
     """
     table = override(_table(_path(name)), overrides)
     if seed is not None:
@@ -151,6 +151,10 @@ def check(recipe: Recipe) -> None:
     if recipe.source.kind != "none":
         per_skill = recipe.designer.environments // max(1, _active(recipe.designer))
         designs = recipe.source.kind == "self_play"
+        trained = {"play": recipe.play.temperature} | ({"designer": recipe.designer.temperature} if designs else {})
+        for section, temperature in trained.items():
+            if temperature == 0:
+                raise InputError(f"greedy samples cannot be trained on; set {section}.temperature above 0.")
         check_groups(
             recipe.advantages, instances=recipe.play.instances, plays_per_instance=recipe.play.plays_per_instance,
             programs_per_skill=per_skill if designs else None,

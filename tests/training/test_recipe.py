@@ -130,6 +130,8 @@ def test_bases_in_a_circle_are_refused(tmp_path: Path) -> None:
         ("play.instances=-4", "instances"),
         ("play.temperature=-1", "play: set temperature"),
         ("play.top_p=2", "top_p"),
+        ("play.temperature=0", "play.temperature above 0"),
+        ("designer.temperature=0", "designer.temperature above 0"),
         ("designer.temperature=-0.5", "designer: set temperature"),
         ("designer.max_new_tokens=0", "max_new_tokens"),
         ("designer.max_turns=0", "max_turns"),

@@ -31,18 +31,14 @@ class NanoOrganism:
     """Shipped checkpoints `base` and `external`, suites of `tasks.nano`, families of `tasks.nano_world`."""
 
     def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
-        folder = _folder(checkpoint)
-        if not (folder / "model.safetensors").is_file():
-            raise InputError(
-                f"no nano checkpoint {checkpoint!r}{nearest(checkpoint, SHIPPED)}: "
-                f"{folder} holds no model.safetensors; make the shipped ones with `nox -s nano_base` or give a folder."
-            )
+        folder = _existing(checkpoint)
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         return _model(folder).train(False), load(folder)
 
     def gates(self, checkpoint: str) -> Mapping[str, Gate] | None:
         path = _folder(checkpoint) / "warm_start.json"
         if not path.is_file():
+            _existing(checkpoint)
             return None
         try:
             measured = msgspec.json.decode(path.read_bytes(), type=_Measured).gates
@@ -90,6 +86,16 @@ def _damaged(folder: Path, what: str) -> InputError:
 
 def _folder(checkpoint: str) -> Path:
     return HERE / checkpoint if checkpoint in SHIPPED else Path(checkpoint)
+
+
+def _existing(checkpoint: str) -> Path:
+    folder = _folder(checkpoint)
+    if not (folder / "model.safetensors").is_file():
+        raise InputError(
+            f"no nano checkpoint {checkpoint!r}{nearest(checkpoint, SHIPPED)}: "
+            f"{folder} holds no model.safetensors; make the shipped ones with `nox -s nano_base` or give a folder."
+        )
+    return folder
 
 
 def _nouns(dialect: Dialect) -> tuple[str, ...]:

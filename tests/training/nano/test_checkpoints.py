@@ -85,6 +85,8 @@ def test_both_checkpoints_speak_with_the_same_tokens() -> None:
 def test_a_checkpoint_that_is_not_there_is_named_with_the_nearest_and_the_command() -> None:
     with pytest.raises(InputError, match=r"no nano checkpoint 'bases' \(did you mean 'base'\?\).*nox -s nano_base"):
         resolve("nano").load("bases")
+    with pytest.raises(InputError, match="did you mean 'base'"):
+        resolve("nano").gates("bases")
 
 
 def test_the_families_of_rlve_grow_with_the_level_and_are_the_same_for_the_same_seed() -> None:
