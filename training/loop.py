@@ -73,12 +73,14 @@ def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunSt
         "seconds": {"supply": supplied - began, "play": played - supplied, "programs": in_programs,
                     "update": updated - played, "validate": ended - updated},
     })  # fmt: skip
-    if (step + 1) % run.recipe.window == 0 or step + 1 == run.recipe.steps:
+    stops = state.empty_windows >= run.recipe.stop_after_empty
+    if (step + 1) % run.recipe.window == 0 or step + 1 == run.recipe.steps or stops:
         folder.environments(run.source_report(step))
-    if state.empty_windows >= run.recipe.stop_after_empty:
+    if stops:
         raise TrainingStopped(
-            f"{state.empty_windows} windows in a row had no valid program; look at the reasons with "
-            f"`spadework envs {folder.path}`, then start from a better checkpoint or raise designer.attempts."
+            f"{state.empty_windows} window{'s' * (state.empty_windows > 1)} in a row had no valid program; look at the "
+            f"reasons with `spadework envs {folder.path} --all`, then start from a better checkpoint or raise "
+            "designer.attempts."
         )
     return state
 

@@ -185,13 +185,20 @@ def test_windows_without_a_valid_program_are_skipped_and_counted_and_the_third_s
     novice: Path, tmp_path: Path
 ) -> None:
     more = (f"checkpoint={novice}", "window=1", "steps=9", "designer.attempts=1", "designer.max_new_tokens=60")
-    with pytest.raises(TrainingStopped, match=r"3 windows in a row had no valid program.*spadework envs .*attempts"):
+    with pytest.raises(TrainingStopped, match=r"3 windows in a row had no valid.*spadework envs .* --all`.*attempts"):
         train(recipe("spade", *more), tmp_path / "run")
     lines = jsonl.read(tmp_path / "run" / "metrics.jsonl")
     assert [(line["valid"], line["proposed"], line["plays"]) for line in lines] == [(0, 6, 0)] * 3
     assert all(line["update_skipped"] for line in lines)
     reasons = [row["reason"] for row in jsonl.read(tmp_path / "run" / "environments.jsonl")]
     assert len(reasons) == 18 and all(reasons)
+
+
+def test_a_run_that_stops_within_a_window_has_told_why_its_programs_were_rejected(novice: Path, tmp_path: Path) -> None:
+    more = ("window=3", "stop_after_empty=1", "designer.attempts=1", "designer.max_new_tokens=9")
+    with pytest.raises(TrainingStopped, match="1 window in a row"):
+        train(recipe("spade", f"checkpoint={novice}", *more), tmp_path / "run")
+    assert len(jsonl.read(tmp_path / "run" / "environments.jsonl")) == 6
 
 
 def test_a_checkpoint_without_measured_gates_is_refused_where_the_recipe_requires_them(
