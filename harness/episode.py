@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import MutableMapping, Sequence
 
 from .dialect import Dialect
+from .returns import episode_return
 from .sandbox import EnvError, EnvProcess, Sandbox, Step, close_all, reset_all, step_all
 from .seeds import derive
 from .types import Arm, Completion, Episode, Finish, Model, Outcome, Play, Request, Trajectory
@@ -178,7 +179,7 @@ def _observe(running: Sequence[_Running], steps: Sequence[Step], dialect: Dialec
         if step.error is not None:
             _fail(one, step.error)
         elif step.terminated:
-            reward = max(-1.0, min(1.0, step.reward))
+            reward = episode_return([step.reward], terminated=True)
             one.end(
                 Outcome.RIGHT if reward >= WIN else Outcome.WRONG, reward, terminated=True, truncated=step.truncated
             )

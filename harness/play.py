@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import jsonl
 from .errors import ExitCode, InputError, nearest
+from .returns import episode_return
 from .sandbox import EnvProcess, Sandbox, Step
 from .show import printable
 from .store import ENVIRONMENTS, find_run
@@ -79,7 +80,7 @@ def play(environment: EnvProcess, seed: int, *, ask: Callable[[str], str], tell:
             return 0.0
         step, turns = _sound(environment.step([(0, action)])[0]), turns + 1
         tell(f"{printable(step.observation)}\n[reward {step.reward:g}]")
-    reward = max(-1.0, min(1.0, step.reward)) if step.terminated else 0.0
+    reward = episode_return([step.reward], step.terminated)
     how = "ended" if step.terminated else "cut off"
     tell(f"{how} after {turns} turn{'' if turns == 1 else 's'}; final reward {reward:g}")
     return reward

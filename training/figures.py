@@ -1,7 +1,7 @@
 """What one step says of itself: the metrics line and the running totals. Pure; what was not measured is None."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Mapping, Sequence
 
 from ..harness.episode import WIN
@@ -44,8 +44,6 @@ class StepFigures:
     line: dict[str, float | int | None]
     amounts: dict[str, float]
     """What the totals grow by."""
-    rates: dict[str, float] = field(default_factory=dict)
-    """Win rate (mean return without the hint) by program id."""
 
 
 def of_step(episodes: Sequence[Episode], agent: Advantages, counts: Mapping[str, int]) -> StepFigures:
@@ -73,7 +71,7 @@ def of_step(episodes: Sequence[Episode], agent: Advantages, counts: Mapping[str,
         "environments": len(rates), "in_band": in_band, "groups": agent.groups, "flat_groups": agent.dropped_groups,
         "unscored": agent.unscored,
     }  # fmt: skip
-    return StepFigures(line=line, amounts=amounts, rates=rates)
+    return StepFigures(line=line, amounts=amounts)
 
 
 def win_rates(episodes: Sequence[Episode]) -> dict[str, float]:

@@ -18,6 +18,7 @@ from ..harness.sandbox import Sandbox
 from ..harness.types import Arm, Episode, Sample
 from .advantages import AdvantageSettings, Written, designer_advantages
 from .designer import Designer, Draft
+from .figures import mean
 from .memory import EnvironmentMemory, Remembered, memory_from
 from .potential import LearningPotential
 from .proposal import Reason
@@ -100,7 +101,7 @@ class SelfPlay:
                 "source": draft.source, "hint": draft.program.hint if draft.program else None,
                 "hint_rejected": draft.hint_rejected, "valid": draft.program is not None, "reason": draft.reason,
                 "attempt": draft.attempt, "passage": draft.passage, "written_by": draft.author,
-                "win_rate": _mean(stats.returns) if stats else None, "regret": regret(stats) if stats else None,
+                "win_rate": mean(stats.returns) if stats else None, "regret": regret(stats) if stats else None,
                 **_interval(stats),
             })  # fmt: skip
         return rows
@@ -109,8 +110,8 @@ class SelfPlay:
         """Means over the window's environments for the metrics line; None where nothing was measured."""
         stats = list(self.window.stats.values())
         gaps = [gap for one in stats if (gap := regret(one)) is not None]
-        rates = [rate for one in stats if (rate := _mean(one.returns)) is not None]
-        return {"regret": _mean(gaps), "regret_measured": len(gaps), "window_win_rate": _mean(rates)}
+        rates = [rate for one in stats if (rate := mean(one.returns)) is not None]
+        return {"regret": mean(gaps), "regret_measured": len(gaps), "window_win_rate": mean(rates)}
 
     def state(self) -> dict[str, JSON]:
         """Memory, trackers, the window with its trajectories, and samples that wait for their step."""
@@ -173,7 +174,3 @@ def _interval(stats: WindowStats | None) -> dict[str, object]:
     """The paired 95 % interval of an environment's regret; None where no pair was scored."""
     found = paired_interval(stats) if stats else None
     return {"regret_low": found.low if found else None, "regret_high": found.high if found else None}
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

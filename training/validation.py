@@ -7,11 +7,11 @@ What is not checked: that the task can be solved.
 """
 
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Callable, Sequence
 
 from ..harness.episode import WIN
 from ..harness.sandbox import EnvError, EnvProcess, ErrorKind, Sandbox, Step, close_all, load_all, reset_all, step_all
+from ..harness.seeds import text_id
 from ..harness.types import Program
 from .proposal import Reason, Rejection
 
@@ -84,11 +84,6 @@ class Probe:
     def won(self) -> bool:
         """It ended with a reward of 1."""
         return self.steps[-1].terminated and self.steps[-1].reward >= WIN
-
-
-def program_id(source: str) -> str:
-    """First 16 hex digits of the source's sha256."""
-    return sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def validate(
@@ -171,7 +166,7 @@ def judge(source: str, first: Probe, rest: Sequence[Probe], settings: Validation
             return Rejection(
                 reason=Reason.FREE_WIN, detail=f"always answering {name!r} wins {won} of {seeds} instances"
             )
-    return Valid(id=program_id(source), source=source, max_turns=settings.max_turns)
+    return Valid(id=text_id(source), source=source, max_turns=settings.max_turns)
 
 
 def sound(probe: Probe, settings: ValidationSettings) -> Rejection | None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from spadework.harness.sandbox import Sandbox
+from spadework.harness.seeds import text_id
 from spadework.harness.types import Program
 from spadework.training.hints import LeakReason, LeakVerdict, check_hints, instance_values, spoken
-from spadework.training.validation import program_id
 
 ORDER = """
 import random
@@ -35,7 +35,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def program(source: str, hint: str | None) -> Program:
-    return Program(id=program_id(source), source=source, skill="logic", hint=hint, max_turns=6)
+    return Program(id=text_id(source), source=source, skill="logic", hint=hint, max_turns=6)
 
 
 def check(sandbox: Sandbox, source: str, hint: str | None) -> LeakVerdict:

@@ -6,9 +6,10 @@ from random import Random
 import pytest
 
 from spadework.harness.sandbox import Limits, Sandbox
+from spadework.harness.seeds import text_id
 from spadework.tasks.nano_world import FAMILIES, HELD_OUT, draw
 from spadework.training.proposal import Reason, Rejection
-from spadework.training.validation import Valid, ValidationSettings, program_id, validate
+from spadework.training.validation import Valid, ValidationSettings, validate
 
 NOUNS = tuple("fox hen oak elm bee cow rye ash ant bat cat dog eel fly gnu hog".split())
 
@@ -48,7 +49,7 @@ def test_a_good_program_is_valid(sandbox: Sandbox) -> None:
     found = verdict(sandbox, GOOD)
     assert isinstance(found, Valid), found
     program = found.program("logic", hint="add one")
-    assert program.id == program_id(GOOD) and len(program.id) == 16
+    assert program.id == text_id(GOOD) and len(program.id) == 16
     assert (program.source, program.skill, program.hint, program.max_turns) == (GOOD, "logic", "add one", 12)
 
 

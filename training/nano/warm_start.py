@@ -59,10 +59,8 @@ MIXTURES = {
 }
 
 
-def vocabulary_texts() -> tuple[list[str], list[str], str]:
-    """(passages, programs with placeholder words, their code) from which the tokenizer is built; the same at every
-    call.
-    """
+def vocabulary_texts() -> tuple[list[str], list[str]]:
+    """(nouns, programs) from which the tokenizer is built; the same at every call."""
     passages = [passage.text for passage in builtin(words=PASSAGE_WORDS).passages]
     blanks = [f"zz{letter * 4}" for letter in "abcdefghij"]
     rng = generator(0, "tokenizer")
@@ -77,12 +75,12 @@ def vocabulary_texts() -> tuple[list[str], list[str], str]:
         for level in range(1, 6)
         for _ in range(60)
     ]
-    return nouns, programs, code
+    return nouns, programs
 
 
 def dialect_and_corpus() -> tuple[NanoDialect, Corpus]:
     """The tokenizer made anew, and the corpus as the nano recipes use it."""
-    nouns, programs, _ = vocabulary_texts()
+    nouns, programs = vocabulary_texts()
     dialect = NanoDialect(build_tokenizer(nouns, programs))
     return dialect, builtin(words=PASSAGE_WORDS, need=Need(count=dialect.usable_words, words=NEED_WORDS), at_least=2000)
 
