@@ -19,6 +19,10 @@ Player = Callable[[int, str], str]
 """From turn (0, 1, ...) and last observation to an action."""
 
 REASONS = {
+    ErrorKind.EMPTY: Reason.DOES_NOT_LOAD, ErrorKind.ENCODING: Reason.DOES_NOT_LOAD,
+    ErrorKind.OBSERVATION: Reason.CONTRACT, ErrorKind.REWARD: Reason.CONTRACT, ErrorKind.INFO: Reason.CONTRACT,
+    ErrorKind.FORBIDDEN: Reason.RAISES, ErrorKind.CPU_EXHAUSTED: Reason.TOO_SLOW, ErrorKind.EARLY_EXIT: Reason.RAISES,
+    ErrorKind.NONDETERMINISTIC: Reason.NONDETERMINISTIC, ErrorKind.ACTION: Reason.HOST, ErrorKind.KILLED: Reason.HOST,
     ErrorKind.SOURCE_TOO_LARGE: Reason.TOO_LARGE, ErrorKind.SYNTAX: Reason.DOES_NOT_LOAD,
     ErrorKind.FORBIDDEN_MODULE: Reason.DOES_NOT_LOAD, ErrorKind.LOAD: Reason.DOES_NOT_LOAD,
     ErrorKind.CONTRACT: Reason.CONTRACT, ErrorKind.EXCEPTION: Reason.RAISES, ErrorKind.EXIT: Reason.RAISES,

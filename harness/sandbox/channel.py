@@ -24,8 +24,10 @@ BUSY_SHARE = 0.5
 class Channel:
     """Frames to one worker and back, one question at a time. `failure` says why there will be no answer any more."""
 
-    def __init__(self, requests: int, answers: int, pidfd: int, pid: int) -> None:
-        self.requests, self.answers, self.pidfd, self.pid = requests, answers, pidfd, pid
+    def __init__(self, requests: int, answers: int, pidfd: int, number: int) -> None:
+        """`number` is the worker's process number as its server counts; `pid` is the same process as we count."""
+        self.requests, self.answers, self.pidfd, self.number = requests, answers, pidfd, number
+        self.pid = _pid_of(pidfd)
         self.cpu_at_start = 0.0
         self.outgoing: memoryview = memoryview(b"")
         self.incoming = bytearray()
@@ -123,6 +125,14 @@ class Channel:
         poll.poll(5_000)
         for descriptor in (self.requests, self.answers, self.pidfd):
             os.close(descriptor)
+
+
+def _pid_of(pidfd: int) -> int:
+    """The number, in our own process namespace, of the process behind a pidfd; -1 when it is gone."""
+    for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    return -1
 
 
 def exchange(channels: Iterable[Channel], wall_s: float) -> None:

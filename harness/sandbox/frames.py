@@ -10,11 +10,23 @@ from typing import Any
 
 import msgspec
 
-from .limits import HOST_KINDS, EnvError, ErrorKind, Limits, Step, failed
+from .limits import HOST_KINDS, EnvError, ErrorKind, Isolation, Limits, Step, failed
 
 HEADER = struct.Struct("<I")
+ORDER = struct.Struct("<cII")
+"""The host to the fork server: a letter and two numbers, see forkserver.py."""
+NUMBER = struct.Struct("<i")
+"""The server's answers."""
+FORK, WHY = b"f", b"w"
 TEXT_EXPANSION = 6
 """JSON writes one character in at most six bytes."""
+
+
+class LoadFrame(msgspec.Struct, array_like=True, tag="load"):
+    """The program, once, before everything else."""
+
+    source: str
+    isolation: Isolation
 
 
 class ResetFrame(msgspec.Struct, array_like=True, tag="reset"):
@@ -29,7 +41,7 @@ class StepFrame(msgspec.Struct, array_like=True, tag="step"):
     items: list[tuple[int, str]]
 
 
-Frame = ResetFrame | StepFrame
+Frame = LoadFrame | ResetFrame | StepFrame
 
 
 class WireStep(msgspec.Struct, array_like=True, forbid_unknown_fields=True):

@@ -5,56 +5,40 @@
         program.reset([(0, seed)])
         program.step([(0, "left")])
 
-What holds here: a fresh exec'd interpreter with a clean environment and closed descriptors; a process per program with
-limits on address space, CPU time, processes, files, core dumps; no new privileges; user nobody when the host is root;
-killed by the host's deadline, when the host dies, and when the server dies; JSON answers checked field by field.
-
-**What it does not stop:** there is no system-call filter, no file-system or network namespace. A program that climbs
-out of its restricted names (Python gives many ways) can open sockets and read what user nobody, or the user of an
-unprivileged host, may read. It can lie about its own rewards, within their range.
+What holds is in `Sandbox.report`, as its self-test found it. **What it does not stop:** a hole in the kernel behind the
+thirty system calls that get through; guessing secrets from the processor's timing; a program that lies about its own
+rewards, within their range.
 
 Not thread-safe: one thread owns a sandbox.
 """
 
 import os
-import select
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Sequence
 
 import msgspec
 
-from ..errors import IncompleteError
 from .channel import Channel
-from .limits import Limits
+from .launch import ForkServer, SandboxUnavailable
+from .layers import Policy, SandboxReport, ServerSetup
+from .limits import Isolation, Limits
 from .process import EnvProcess, close_all
 
-SERVER = Path(__file__).with_name("server.py")
-CLEAN_ENVIRONMENT = {
-    "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1",
-}  # fmt: skip
-START_SECONDS = 30.0
 TOGETHER = 32
 """Workers asked for before the first answer is read; the socket between us holds more than that."""
-
-
-class SandboxUnavailable(IncompleteError):
-    """The fork server cannot be started here."""
 
 
 class Sandbox:
     """One fork server; it is started again when it died. Closing kills everything it started."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        """Default limits when none are given. Raises SandboxUnavailable when the server does not come up."""
-        self.limits = limits or Limits()
+    def __init__(self, limits: Limits | None = None, policy: Policy | None = None) -> None:
+        """Default limits and the safe policy when none are given. Raises SandboxUnavailable with the reason."""
+        self.limits, self.policy = limits or Limits(), policy or Policy()
         self.waited_s = 0.0
         """Wall seconds this process has waited for its programs so far."""
         self._processes: set[EnvProcess] = set()
-        self._start()
+        self._server = ForkServer(self._setup())
 
     def __enter__(self) -> Self:
         return self
@@ -64,55 +48,69 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def open(self, source: str) -> EnvProcess:
-        """A process for one program. Returns while it still loads; a program that does not load answers with errors."""
-        return self.open_all([source])[0]
+    @property
+    def report(self) -> SandboxReport:
+        """Which layers hold, by the self-test of the running server."""
+        return self._server.report
 
-    def open_all(self, sources: Sequence[str]) -> list[EnvProcess]:
+    def open(self, source: str | bytes, *, isolation: Isolation = "module", recover: bool = True) -> EnvProcess:
+        """A process for one program. Returns while it still loads; a program that does not load answers with errors.
+
+        With `recover`, a process that dies is started again and its instances are replayed, see recovery.py.
+        """
+        return self.open_all([source], isolation=isolation, recover=recover)[0]
+
+    def open_all(
+        self, sources: Sequence[str | bytes], *, isolation: Isolation = "module", recover: bool = True
+    ) -> list[EnvProcess]:
         """A process for each program, in order; the server starts them while the next ones are asked for."""
-        if not self.alive():
-            self._stop()
-            self._start()
-        processes = [EnvProcess(self, source) for source in sources]
+        processes = [EnvProcess(self, source, isolation, recover) for source in sources]
         startable = [process for process in processes if process.error is None]
         for start in range(0, len(startable), TOGETHER):
             group = startable[start : start + TOGETHER]
-            for process, channel in zip(group, self._fork(len(group)), strict=True):
+            for process, channel in zip(group, self.fork(len(group)), strict=True):
                 process.start(channel)
                 self._processes.add(process)
         return processes
 
     def alive(self) -> bool:
-        """Whether the server runs. It never speaks unasked, so a readable control socket has been closed."""
-        return self._server.poll() is None and not select.select([self._control], [], [], 0.0)[0]
+        """Whether the server runs."""
+        return self._server.alive()
 
     @property
     def server_pid(self) -> int:
-        """Process id of the server; another one after a restart."""
-        return self._server.pid
+        """Process number of the server; another one after a restart."""
+        return self._server.process.pid
 
     def close(self) -> None:
         """Kill every process and the server; returns when they are gone. Closing twice is fine."""
         close_all(list(self._processes))
-        self._stop()
+        self._server.stop()
 
     def forget(self, process: EnvProcess) -> None:
         """A process was closed."""
         self._processes.discard(process)
 
-    def _fork(self, count: int) -> list[Channel]:
-        """New workers, their sources still unsent. Raises SandboxUnavailable when the server does not answer."""
+    def why(self, channel: Channel) -> int:
+        """The wait status of a worker whose pipe has closed; -1 when nobody can tell."""
+        return self._server.why(channel.number)
+
+    def fork(self, count: int) -> list[Channel]:
+        """New workers, their sources still unsent; a dead server is started again. Raises SandboxUnavailable."""
+        if not self.alive():
+            self._server.stop()
+            self._server = ForkServer(self._setup())
         asked: list[tuple[int, int]] = []
         channels: list[Channel] = []
         reason = "it closed the connection"
         try:
             for _ in range(count):
-                asked.append(self._ask_for_worker())
+                asked.append(self._server.ask_for_worker(self.limits.memory_mb, self.limits.life_cpu_s))
             for requests, answers in asked:
-                message, descriptors, _flags, _address = socket.recv_fds(self._control, 4, 1)
-                if not message:
+                worker = self._server.worker()
+                if worker is None:
                     break
-                channels.append(Channel(requests, answers, descriptors[0], int.from_bytes(message, "little")))
+                channels.append(Channel(requests, answers, pidfd=worker[1], number=worker[0]))
         except OSError as error:
             reason = str(error)
         if len(channels) < count:
@@ -123,56 +121,7 @@ class Sandbox:
             raise SandboxUnavailable(f"the sandbox server does not fork ({reason}); start the command again")
         return channels
 
-    def _ask_for_worker(self) -> tuple[int, int]:
-        """Our ends of the pipes, for requests and for answers, of a worker that is being started."""
-        requests_out, requests_in = os.pipe()
-        answers_out, answers_in = os.pipe()
-        try:
-            socket.send_fds(self._control, [b"f"], [requests_out, answers_in])
-        except OSError:
-            os.close(requests_in)
-            os.close(answers_out)
-            raise
-        finally:
-            os.close(requests_out)
-            os.close(answers_in)
-        return requests_in, answers_out
-
-    def _start(self) -> None:
-        if sys.platform != "linux":
-            raise SandboxUnavailable(f"the sandbox needs Linux, this is {sys.platform}; run it in a Linux container")
-        self._control, theirs = socket.socketpair()
+    def _setup(self) -> ServerSetup:
         assert msgspec.__file__ is not None
-        folder, limits = str(Path(msgspec.__file__).parents[1]), msgspec.json.encode(self.limits).decode()
-        command = [sys.executable, "-s", "-P", "-S", "-B", str(SERVER), folder, limits, str(theirs.fileno())]
-        with theirs:
-            self._server = subprocess.Popen(
-                command, env=CLEAN_ENVIRONMENT, cwd="/", pass_fds=(theirs.fileno(),), start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            )  # fmt: skip
-        self._control.settimeout(START_SECONDS)
-        try:
-            ready = self._control.recv(5)
-        except TimeoutError:
-            ready = b""
-        if ready != b"ready":
-            reason = self._last_words()
-            self._stop()
-            raise SandboxUnavailable(f"the sandbox server did not start ({reason}); check the Python installation")
-
-    def _last_words(self) -> str:
-        assert self._server.stderr is not None
-        if not select.select([self._server.stderr], [], [], 0.5)[0]:
-            return "no reason given"
-        lines = os.read(self._server.stderr.fileno(), 1 << 16).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "no reason given"
-
-    def _stop(self) -> None:
-        self._control.close()
-        try:
-            self._server.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            self._server.kill()
-            self._server.wait()
-        assert self._server.stderr is not None
-        self._server.stderr.close()
+        folder = str(Path(msgspec.__file__).parents[1])
+        return ServerSetup(limits=self.limits, policy=self.policy, path=(folder,))

@@ -7,40 +7,67 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Mapping
 
+Isolation = Literal["module", "shared"]
+"""Whether each instance has an execution of the module (and a `random`) of its own, or all share one."""
+
 Fault = Literal["program", "host"]
 """A program's fault counts against its writer; a host's fault never does, and what it hit is tried again."""
 
 
 class ErrorKind(StrEnum):
-    """What went wrong with a program, or with the machinery around it (the last three)."""
+    """What went wrong with a program, or with the machinery around it (`HOST_KINDS`)."""
 
+    EMPTY = "empty"
+    """No source text."""
     SOURCE_TOO_LARGE = "source_too_large"
+    ENCODING = "encoding"
+    """Bytes that are not UTF-8, NUL characters, lone surrogates."""
     SYNTAX = "syntax"
     FORBIDDEN_MODULE = "forbidden_module"
     LOAD = "load"
     """The module raised while it was executed."""
     CONTRACT = "contract"
-    """No class, wrong signature, or an answer of the wrong shape, type, size or range."""
+    """No class, a wrong signature, an answer of the wrong shape, flags that are not bool."""
+    OBSERVATION = "observation"
+    """Not a str, too long, or not encodable."""
+    REWARD = "reward"
+    """Not an int or a float, not finite, or out of range."""
+    INFO = "info"
+    """Not a dict of plain JSON values, too large, or too deep."""
     EXCEPTION = "exception"
     """`__init__`, `reset` or `step` raised."""
     EXIT = "exit"
     """The program asked the interpreter to exit."""
+    FORBIDDEN = "forbidden"
+    """The program asked the kernel for something that the jail refuses."""
     TIMEOUT = "timeout"
     """More CPU time than one call may use; the other instances go on."""
     HANG = "hang"
-    """No answer before the host's deadline: the process was killed, every instance with it."""
+    """No answer before the host's deadline; the process was killed."""
+    CPU_EXHAUSTED = "cpu_exhausted"
+    """The process used up the CPU time of its whole life."""
     MEMORY = "memory"
+    EARLY_EXIT = "early_exit"
+    """The process ended itself behind the interpreter's back."""
     CRASH = "crash"
-    """The process died, every instance with it."""
+    """The process died by a signal that it brought upon itself."""
     PROTOCOL = "protocol"
     """The process answered something that is not an answer, and was killed."""
+    NONDETERMINISTIC = "nondeterministic"
+    """The instance answered otherwise when it was played again after its process had died."""
     MISUSE = "misuse"
     """The caller named an instance that was never reset, or is over."""
+    ACTION = "action"
+    """The caller's action is not a str; the instance never saw it and goes on."""
+    KILLED = "killed"
+    """Somebody else killed the process: the machine ran out of memory, or a person did it."""
     SERVER_DIED = "server_died"
     CLOSED = "closed"
 
 
-HOST_KINDS = frozenset({ErrorKind.MISUSE, ErrorKind.SERVER_DIED, ErrorKind.CLOSED})
+HOST_KINDS = frozenset(
+    {ErrorKind.MISUSE, ErrorKind.ACTION, ErrorKind.KILLED, ErrorKind.SERVER_DIED, ErrorKind.CLOSED}
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +93,10 @@ class Limits:
     info_bytes: int = 4_096
     message_chars: int = 400
     abs_reward: float = 1e4
+    respawns: int = 6
+    """How often the dead process of one program is started again and its instances replayed."""
+    culprits: int = 2
+    """A program is given up when so many of its instances have each brought the process down alone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

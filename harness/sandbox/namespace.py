@@ -1,7 +1,7 @@
 """What a program sees: its builtins, the modules it may import, and a `random` of its own for each instance.
 
 This keeps honest programs deterministic and apart from each other; it is **not** a wall. Python objects lead to
-everything the interpreter holds, so a hostile program gets past it. The walls are the process, its limits and its user.
+everything the interpreter holds, so a hostile program gets past it. The walls are the layers of jail.py.
 Runs in the jailed interpreter; standard library only.
 """
 
@@ -13,12 +13,6 @@ from types import CodeType, ModuleType
 from typing import Any, Mapping, Sequence
 
 MODULE_NAME = "environment"
-
-ALLOWED = (
-    "__future__", "abc", "bisect", "cmath", "collections", "collections.abc", "copy", "dataclasses", "decimal", "enum",
-    "fractions", "functools", "heapq", "itertools", "json", "math", "numbers", "operator", "random", "re", "statistics",
-    "string", "textwrap", "types", "typing", "unicodedata",
-)  # fmt: skip
 
 REMOVED = frozenset({
     "open", "input", "breakpoint", "exec", "eval", "compile", "help", "exit", "quit", "copyright", "credits", "license",
@@ -85,12 +79,18 @@ def _facade(name: str) -> ModuleType:
     return facade
 
 
-def load_facades() -> dict[str, ModuleType]:
-    """Import every permitted module now: after the fork an interpreter's folder may not be readable any more."""
-    facades = {name: _facade(name) for name in ALLOWED}
+LAZY = {"datetime": ("_strptime",), "numpy": ("numpy._core._methods", "numpy._core._dtype", "numpy.exceptions")}
+"""Modules that a permitted one imports when it is first used; in the jail nothing can be imported any more."""
+
+
+def load_facades(modules: Sequence[str]) -> dict[str, ModuleType]:
+    """Import every permitted module now. Raises ImportError for one that is not installed."""
+    for name in (lazy for module in modules for lazy in LAZY.get(module, ())):
+        importlib.import_module(name)
+    facades = {name: _facade(name) for name in modules}
     for name, facade in facades.items():
         parent, _, child = name.rpartition(".")
-        if parent:
+        if parent in facades:
             setattr(facades[parent], child, facade)
     return facades
 
@@ -109,13 +109,17 @@ def _importer(modules: Mapping[str, ModuleType]) -> Any:
     ) -> ModuleType:
         module = modules.get(name) if level == 0 else None
         if module is None:
-            raise ForbiddenModule(f"a program may not import {name!r}; permitted are {', '.join(ALLOWED)}")
+            raise ForbiddenModule(f"a program may not import {name!r}; permitted are {', '.join(modules)}")
         return module if fromlist else modules[name.partition(".")[0]]
 
     return restricted_import
 
 
 BASE_BUILTINS = {key: value for key, value in vars(builtins).items() if key not in REMOVED} | {"print": _discard}
+
+
+SHARED_SEED = 0
+"""Seeds the one `random` of a program whose instances share it."""
 
 
 def execute(code: CodeType, facades: Mapping[str, ModuleType], instance: Instance) -> dict[str, Any]:

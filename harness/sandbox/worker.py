@@ -1,11 +1,10 @@
 """One worker: one program, many instances, answering frames until its pipe closes.
 
-It runs in the jailed interpreter after the fork. The module is compiled once and executed again for every reset, so
-that instances share neither module state nor random numbers. Everything a program can raise ends here, as data: this
-file holds the sandbox's one broad `except`.
+It runs in the jailed interpreter after the fork. The module is compiled once and, in "module" isolation, executed again
+for every reset, so that instances share neither module state nor random numbers. Everything a program can raise ends
+here, as data: this file holds the sandbox's one broad `except` for environments.
 """
 
-import inspect
 import os
 import signal
 from types import CodeType, FrameType, ModuleType
@@ -13,25 +12,22 @@ from typing import Any, Callable, Mapping, NoReturn
 
 import msgspec
 
-from .frames import Frame, ResetFrame, read_frame, write_frame
-from .limits import ErrorKind, Limits
-from .namespace import MODULE_NAME, Current, ForbiddenModule, Instance, environment_class, execute
+from .contract import EMPTY_INFO, ContractError, Wire, class_of, reset_answer, step_answer
+from .frames import Frame, LoadFrame, ResetFrame, read_frame, write_frame
+from .layers import ServerSetup
+from .limits import ErrorKind, Isolation, Limits
+from .namespace import MODULE_NAME, SHARED_SEED, Current, ForbiddenModule, Instance, execute, load_facades
+from .seccomp import ANSWERS, REQUESTS, WORKER
 
-REQUESTS, ANSWERS = 3, 4
-"""The two descriptors a worker has, beside three ends of /dev/null."""
+RULES = WORKER
 
 _encode = msgspec.json.Encoder().encode
 _decode_frame = msgspec.json.Decoder(Frame).decode
-_EMPTY_INFO = msgspec.Raw(b"{}")
-Wire = tuple[Any, ...]
+Facades = Mapping[str, ModuleType]
 
 
 class CallTimeout(BaseException):
     """The CPU clock of one call ran out."""
-
-
-class ContractError(Exception):
-    """The program answered in a wrong shape; the message says how to write it right."""
 
 
 class Clock:
@@ -50,7 +46,7 @@ class Clock:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
 
     def run(self, seconds: float, call: Callable[[int, Any], Wire], number: int, argument: Any) -> Wire:
-        """One call against the clock; whatever it raises becomes the answer. The sandbox's one broad `except`."""
+        """One call against the clock; whatever it raises becomes the answer. The one broad `except`."""
         try:
             try:
                 self.start(seconds)
@@ -60,7 +56,7 @@ class Clock:
         except BaseException as error:  # noqa: BLE001  a program may raise anything, SystemExit included
             self.stop()
             kind, message = classify(error)
-        return (number, "", 0.0, False, False, _EMPTY_INFO, kind, message[: self.limits.message_chars])
+        return (number, "", 0.0, False, False, EMPTY_INFO, kind, message[: self.limits.message_chars])
 
     def _alarm(self, _number: int, _frame: FrameType | None) -> None:
         if not self.armed:
@@ -74,62 +70,31 @@ class Clock:
 
 
 class Program:
-    """A loaded program and its instances."""
+    """A program and its instances. With "shared" isolation they have one execution of the module between them."""
 
-    def __init__(self, code: CodeType, class_name: str, facades: Mapping[str, ModuleType], limits: Limits) -> None:
-        self.code, self.class_name, self.facades, self.limits = code, class_name, facades, limits
+    def __init__(self, code: CodeType, facades: Facades, limits: Limits, isolation: Isolation) -> None:
+        """Execute the module once and look its class over. Raises whatever the program raises."""
+        self.code, self.facades, self.limits = code, facades, limits
         self.instances: dict[int, Instance] = {}
+        Current.instance = Instance(SHARED_SEED)
+        names = execute(code, facades, Current.instance)
+        self.class_name = class_of(names)
+        self.shared = names if isolation == "shared" else None
 
     def reset(self, number: int, seed: int) -> Wire:
         """Make the instance anew. Raises whatever the program raises."""
         self.instances.pop(number, None)
         instance = Current.instance = Instance(seed)
-        names = execute(self.code, self.facades, instance)
+        names = execute(self.code, self.facades, instance) if self.shared is None else self.shared
         instance.env = names[self.class_name]()
-        answer = instance.env.reset(seed=seed)
-        if type(answer) is not tuple or len(answer) != 2:
-            raise ContractError(f"reset must return (observation, info), not {_shape(answer)}")
-        wire = self._checked(number, answer[0], 0.0, False, False, answer[1])
+        wire = reset_answer(number, instance.env.reset(seed=seed), self.limits)
         self.instances[number] = instance
         return wire
 
     def step(self, number: int, action: str) -> Wire:
         """One action. Raises whatever the program raises."""
         instance = Current.instance = self.instances[number]
-        answer = instance.env.step(action)
-        if type(answer) is not tuple or len(answer) != 5:
-            raise ContractError(
-                f"step must return (observation, reward, terminated, truncated, info), not {_shape(answer)}"
-            )
-        return self._checked(number, *answer)
-
-    def _checked(self, number: int, text: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> Wire:
-        if type(text) is not str:
-            raise ContractError(f"an observation must be a str, not {type(text).__name__}")
-        if len(text) > self.limits.obs_chars:
-            raise ContractError(f"an observation of {len(text)} characters is longer than {self.limits.obs_chars}")
-        if not text.isascii():
-            _encodable(text)
-        if type(reward) is not float and type(reward) is not int:
-            raise ContractError(f"a reward must be an int or a float, not {type(reward).__name__}")
-        if not -self.limits.abs_reward <= reward <= self.limits.abs_reward:
-            raise ContractError(f"a reward must be a finite number within +-{self.limits.abs_reward:g}")
-        if type(terminated) is not bool or type(truncated) is not bool:
-            raise ContractError("terminated and truncated must be bool")
-        return (number, text, reward, terminated, truncated, self._info(info))
-
-    def _info(self, info: Any) -> msgspec.Raw:
-        if type(info) is not dict:
-            raise ContractError(f"info must be a dict, not {type(info).__name__}")
-        if not info:
-            return _EMPTY_INFO
-        try:
-            raw = _encode(info)
-        except (TypeError, ValueError, RecursionError, OverflowError):
-            raise ContractError("info must hold plain JSON values") from None
-        if len(raw) > self.limits.info_bytes:
-            raise ContractError(f"info of {len(raw)} bytes is larger than {self.limits.info_bytes}")
-        return msgspec.Raw(raw)
+        return step_answer(number, instance.env.step(action), self.limits)
 
 
 def end(kind: ErrorKind, message: str) -> NoReturn:
@@ -140,20 +105,21 @@ def end(kind: ErrorKind, message: str) -> NoReturn:
 
 def classify(error: BaseException) -> tuple[ErrorKind, str]:
     """The kind of failure an exception stands for, and its text."""
-    name = type(error).__name__
     if isinstance(error, CallTimeout):
         return ErrorKind.TIMEOUT, "more CPU time than one call may use"
     if isinstance(error, ContractError):
-        return ErrorKind.CONTRACT, _clean(str(error))
+        return error.kind, _clean(str(error))
     if isinstance(error, MemoryError):
         return ErrorKind.MEMORY, "more memory than a program may use"
+    if isinstance(error, PermissionError):
+        return ErrorKind.FORBIDDEN, "the program asked the kernel for something that the jail refuses"
     if isinstance(error, ForbiddenModule):
         return ErrorKind.FORBIDDEN_MODULE, _clean(str(error))
     if isinstance(error, SystemExit):
         return ErrorKind.EXIT, "the program asked the interpreter to exit"
     if type(error) in (SyntaxError, IndentationError, TabError):
         return ErrorKind.SYNTAX, _clean(f"{error.msg} (line {error.lineno})")  # type: ignore[attr-defined]
-    return ErrorKind.EXCEPTION, f"{_clean(name)}: {_text_of(error)}"
+    return ErrorKind.EXCEPTION, f"{_clean(type(error).__name__)}: {_text_of(error)}"
 
 
 def _text_of(error: BaseException) -> str:
@@ -167,75 +133,53 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _encodable(text: str) -> None:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ContractError("an observation must not hold lone surrogates") from None
-
-
-def _shape(answer: Any) -> str:
-    return f"{len(answer)} values" if type(answer) is tuple else type(answer).__name__
-
-
-def compiled(source: str, facades: Mapping[str, ModuleType], limits: Limits) -> Program:
-    """Compile and execute a program once, and look its class over. Raises whatever the program raises."""
-    code = compile(source, f"<{MODULE_NAME}>", "exec", dont_inherit=True)
-    Current.instance = Instance(0)
-    names = execute(code, facades, Current.instance)
-    name = environment_class(names)
-    if name is None:
-        raise ContractError("no class whose name ends in Env is defined: write `class NameEnv:`")
-    cls = names[name]
-    for method, wanted in (("reset", "def reset(self, seed=None):"), ("step", "def step(self, action):")):
-        if not callable(getattr(cls, method, None)):
-            raise ContractError(f"{name} has no {method}: write `{wanted}`")
-    _accepts(cls.reset, {"seed": 0}, (), "def reset(self, seed=None):")
-    _accepts(cls.step, {}, ("",), "def step(self, action):")
-    return Program(code, name, facades, limits)
-
-
-def _accepts(function: Any, named: dict[str, object], positional: tuple[object, ...], wanted: str) -> None:
-    try:
-        inspect.signature(function).bind(None, *positional, **named)
-    except (TypeError, ValueError):
-        raise ContractError(f"the signature must be `{wanted}`") from None
-
-
-def load(source: str, facades: Mapping[str, ModuleType], clock: Clock, limits: Limits) -> Program:
+def load(frame: LoadFrame, facades: Facades, clock: Clock) -> Program:
     """The program, or the end of this worker with the reason."""
     loaded: list[Program] = []
 
     def call(_number: int, source: str) -> Wire:
-        loaded.append(compiled(source, facades, limits))
+        code = compile(source, f"<{MODULE_NAME}>", "exec", dont_inherit=True)
+        loaded.append(Program(code, facades, clock.limits, frame.isolation))
         return ()
 
-    failure = clock.run(limits.load_cpu_s, call, 0, source)
+    failure = clock.run(clock.limits.load_cpu_s, call, 0, frame.source)
     if loaded:
         return loaded[0]
     kind, message = failure[6], failure[7]
     end(ErrorKind.LOAD if kind is ErrorKind.EXCEPTION else kind, message)
 
 
-def serve(facades: Mapping[str, ModuleType], limits: Limits) -> None:
+def prepare(setup: ServerSetup) -> Facades:
+    """In the server, before the jail shuts: everything that programs may import."""
+    return load_facades(setup.policy.modules)
+
+
+def arm(limits: Limits) -> Clock:
+    """In the worker, before its system calls are filtered: afterwards nobody sets a signal handler any more."""
+    return Clock(limits)
+
+
+def serve(facades: Facades, clock: Clock) -> None:
     """Load the program of the first frame, then answer frames until the host closes the pipe."""
-    clock = Clock(limits)
-    program = load(read_frame(REQUESTS).decode("utf-8"), facades, clock, limits)
+    first = _decode_frame(read_frame(REQUESTS))
+    assert isinstance(first, LoadFrame), "the host sends the program first"
+    program = load(first, facades, clock)
     write_frame(ANSWERS, _encode(("", "", [])))
     while True:
         try:
             payload = read_frame(REQUESTS)
         except EOFError:
             return
-        answer_frame(program, _decode_frame(payload), clock, limits)
+        answer_frame(program, _decode_frame(payload), clock)
 
 
-def answer_frame(program: Program, frame: Frame, clock: Clock, limits: Limits) -> None:
+def answer_frame(program: Program, frame: Frame, clock: Clock) -> None:
     """Run every call of a frame in its order and write one answer."""
+    assert not isinstance(frame, LoadFrame), "a program is loaded once"
     answers: list[Wire] = []
     call: Any = program.reset if isinstance(frame, ResetFrame) else program.step
     for number, argument in frame.items:
-        if clock.exceeded >= limits.timeouts:
-            end(ErrorKind.TIMEOUT, f"{limits.timeouts} calls used more CPU time than a call may use")
-        answers.append(clock.run(limits.call_cpu_s, call, number, argument))
+        if clock.exceeded >= clock.limits.timeouts:
+            end(ErrorKind.TIMEOUT, f"{clock.limits.timeouts} calls used more CPU time than a call may use")
+        answers.append(clock.run(clock.limits.call_cpu_s, call, number, argument))
     write_frame(ANSWERS, _encode(("", "", answers)))

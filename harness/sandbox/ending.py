@@ -1,0 +1,38 @@
+"""How a worker ended, in the sandbox's words: whose fault it was, by its wait status. Values only."""
+
+import os
+import signal
+
+from .limits import HOST_KINDS, EnvError, ErrorKind, Limits
+
+UNKNOWN = -1
+"""The wait status of a worker of which nobody knows how it ended."""
+
+_BY_SIGNAL = {
+    signal.SIGSYS: (ErrorKind.FORBIDDEN, "it used a calling convention that the jail refuses"),
+    signal.SIGXCPU: (ErrorKind.CPU_EXHAUSTED, "it used up the CPU time of its whole life"),
+    signal.SIGKILL: (ErrorKind.KILLED, "somebody killed it; the machine may be out of memory"),
+}
+
+
+def ending(failure: str, status: int, limits: Limits) -> EnvError:
+    """The error of a worker that gave no answer: `failure` is the channel's word, `status` its wait status."""
+    if failure == "hang":
+        return _error(ErrorKind.HANG, f"no answer within {limits.frame_wall_s:g} s")
+    if failure == "protocol":
+        return _error(ErrorKind.PROTOCOL, "the process answered out of turn or too much")
+    if status == UNKNOWN:
+        return _error(ErrorKind.CRASH, "the process died")
+    if os.WIFEXITED(status):
+        return _error(ErrorKind.EARLY_EXIT, f"the process ended itself with code {os.WEXITSTATUS(status)}")
+    number = os.WTERMSIG(status)
+    kind, message = _BY_SIGNAL.get(signal.Signals(number), (ErrorKind.CRASH, f"it died by {_name(number)}"))
+    return _error(kind, message)
+
+
+def _name(number: int) -> str:
+    return signal.Signals(number).name
+
+
+def _error(kind: ErrorKind, message: str) -> EnvError:
+    return EnvError(kind=kind, fault="host" if kind in HOST_KINDS else "program", message=message)

@@ -1,0 +1,33 @@
+"""Source text as it comes in: what can be refused before any process is started. Pure; nothing is parsed here."""
+
+from .limits import EnvError, ErrorKind, Limits
+
+
+def decoded(source: str | bytes) -> str:
+    """UTF-8 bytes as text; what is no UTF-8 becomes lone surrogates, which `unfit` refuses."""
+    return source if isinstance(source, str) else source.decode("utf-8", "surrogateescape")
+
+
+def unfit(source: str, limits: Limits) -> EnvError | None:
+    """Why a source text cannot be a program; None when a worker has to look at it."""
+    size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
+    if size > limits.source_bytes:
+        return _error(ErrorKind.SOURCE_TOO_LARGE, f"{size} bytes of source are more than {limits.source_bytes}")
+    if not source.strip():
+        return _error(ErrorKind.EMPTY, "there is no source text")
+    if "\0" in source:
+        return _error(ErrorKind.ENCODING, "the source holds NUL characters")
+    try:
+        source.encode("utf-8")
+    except UnicodeEncodeError:
+        return _error(ErrorKind.ENCODING, "the source is not UTF-8 text")
+    return None
+
+
+def plain(text: str) -> str:
+    """Text that can be written as UTF-8: lone surrogates become question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _error(kind: ErrorKind, message: str) -> EnvError:
+    return EnvError(kind=kind, fault="program", message=message)

@@ -1,0 +1,155 @@
+"""Starting a fork server and hearing which layers it has: the process, its control socket, its report.
+
+The host's side; forkserver.py is the other. A required layer that does not hold ends the start with the reason, a
+wanted one is warned of once.
+"""
+
+import logging
+import os
+import platform
+import select
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from ..errors import IncompleteError
+from .frames import FORK, HEADER, NUMBER, ORDER, WHY
+from .layers import CLEAN_ENVIRONMENT, Layer, LayerState, SandboxReport, ServerSetup
+
+SERVER = Path(__file__).with_name("server.py")
+START_SECONDS = 30.0
+log = logging.getLogger(__name__)
+_told: set[str] = set()
+
+
+class SandboxUnavailable(IncompleteError):
+    """The fork server cannot be started here, or a required layer does not hold."""
+
+
+class ForkServer:
+    """A running fork server: it forks workers and tells how they ended."""
+
+    def __init__(self, setup: ServerSetup) -> None:
+        """Raises SandboxUnavailable with the reason and what to do."""
+        if sys.platform != "linux":
+            raise SandboxUnavailable(
+                f"the sandbox needs Linux (seccomp, pidfds), this is {sys.platform}; run in a Linux container or VM"
+            )
+        if setup.policy.refused:
+            raise SandboxUnavailable(
+                f"the policy both requires and switches off {', '.join(setup.policy.refused)}; "
+                "switch nothing off, or say insecure=True"
+            )
+        self.control, theirs = socket.socketpair()
+        with theirs:
+            self.process = self._spawn(setup, theirs.fileno())
+        self.control.settimeout(START_SECONDS)
+        try:
+            self.report = self._report()
+            self._judge(setup)
+        except SandboxUnavailable:
+            self.stop()
+            raise
+
+    def alive(self) -> bool:
+        """Whether the server runs. It never speaks unasked, so a readable control socket has been closed."""
+        return self.process.poll() is None and not select.select([self.control], [], [], 0.0)[0]
+
+    def ask_for_worker(self, memory_mb: int, life_cpu_s: int) -> tuple[int, int]:
+        """Order a worker; our ends of its pipes, for requests and for answers. Raises OSError."""
+        requests_out, requests_in = os.pipe()
+        answers_out, answers_in = os.pipe()
+        try:
+            order = ORDER.pack(FORK, memory_mb, life_cpu_s)
+            socket.send_fds(self.control, [order], [requests_out, answers_in])
+        except OSError:
+            os.close(requests_in)
+            os.close(answers_out)
+            raise
+        finally:
+            os.close(requests_out)
+            os.close(answers_in)
+        return requests_in, answers_out
+
+    def worker(self) -> tuple[int, int] | None:
+        """The next worker ordered: its number as the server counts, and a pidfd. None when the server is gone."""
+        message, descriptors, _flags, _address = socket.recv_fds(self.control, NUMBER.size, 1)
+        return (NUMBER.unpack(message)[0], descriptors[0]) if message else None
+
+    def why(self, number: int) -> int:
+        """The wait status of a worker that has ended or is just ending; -1 when the server cannot tell."""
+        try:
+            self.control.sendall(ORDER.pack(WHY, number, 0))
+            return int(NUMBER.unpack(self._exactly(NUMBER.size))[0])
+        except (OSError, EOFError):
+            return -1
+
+    def stop(self) -> None:
+        """End the server, and everything it started with it."""
+        self.control.close()
+        try:
+            self.process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+    def _spawn(self, setup: ServerSetup, control: int) -> "subprocess.Popen[bytes]":
+        off = setup.policy.off
+        text = msgspec.json.encode(setup).decode()
+        os.set_inheritable(control, True)
+        return subprocess.Popen(
+            [sys.executable, "-s", "-P", "-S", "-B", str(SERVER), text, str(control)],
+            env=None if Layer.CLEAN_ENV in off else CLEAN_ENVIRONMENT, cwd="/", start_new_session=True,
+            close_fds=Layer.CLOSED_FDS not in off, pass_fds=(control,) if Layer.CLOSED_FDS not in off else (),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def _report(self) -> SandboxReport:
+        try:
+            text = self._exactly(HEADER.unpack(self._exactly(HEADER.size))[0])
+        except (OSError, EOFError):
+            raise SandboxUnavailable(
+                f"the sandbox server did not start ({self._last_words()}); check the Python installation"
+            ) from None
+        states = msgspec.json.decode(text, type=dict[Layer, tuple[str, str]])
+        return SandboxReport(
+            machine=platform.machine(), kernel=platform.release(),
+            layers={layer: LayerState(state=state, detail=detail) for layer, (state, detail) in states.items()},
+        )  # fmt: skip
+
+    def _judge(self, setup: ServerSetup) -> None:
+        """Refuse, or warn once of what is missing."""
+        lacking = [layer for layer in setup.policy.require if layer in self.report.missing]
+        if lacking and not setup.policy.insecure:
+            reasons = "; ".join(f"{layer}: {self.report.state(layer).detail}" for layer in lacking)
+            raise SandboxUnavailable(
+                f"this machine does not give the layers that a sandbox must have ({reasons}); use a Linux kernel and "
+                "a container profile that give them (`spadework doctor` shows all), or say insecure=True"
+            )
+        if self.report.missing and self.report.describe() not in _told:
+            _told.add(self.report.describe())
+            log.warning("sandbox: %s", self.report.describe())
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = self.control.recv(size - len(data))
+            if not more:
+                raise EOFError
+            data += more
+        return data
+
+    def _last_words(self) -> str:
+        assert self.process.stderr is not None
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=0.5)
+        if not select.select([self.process.stderr], [], [], 0.0)[0]:
+            return "no reason given"
+        lines = os.read(self.process.stderr.fileno(), 1 << 16).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "no reason given"
