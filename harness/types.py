@@ -5,7 +5,7 @@ Token ids and log-probs are plain Python sequences here; tensors live in the eng
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, Sequence
+from typing import Literal, Mapping, Protocol, Sequence
 
 
 class Outcome(StrEnum):
@@ -40,6 +40,52 @@ class Finish(StrEnum):
 
     STOP = "stop"
     LENGTH = "length"
+    CALLS = "calls"
+    """It ends in tool calls."""
+    REFUSED = "refused"
+    """The provider's filter, or the model by its own mark, refused."""
+    CONTEXT = "context"
+    """The prompt leaves no room in the model's context."""
+    FAILED = "failed"
+    """No completion: network, server or time limit. `Completion.error` says which."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolCall:
+    """A call that a model wrote. `arguments` is its JSON text as written, which may be no JSON at all."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tool:
+    """A function that a model may call; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    """Of an assistant."""
+    call_id: str = ""
+    """Of a tool: the call it answers."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """Tokens that one request cost."""
+
+    prompt_tokens: int
+    completion_tokens: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,28 +98,40 @@ class Sampling:
     max_new_tokens: int = 64
     stop: tuple[int, ...] = ()
     """Token ids that end a completion; the stop token is part of the completion."""
+    stop_texts: tuple[str, ...] = ()
+    """Texts that end a completion and are not part of it; engines of conversations only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """One completion wanted: the *whole* history as token ids, as a prefix-caching engine takes it."""
+    """One completion wanted: the *whole* history, as token ids or as messages (exactly one of the two)."""
 
-    ids: Sequence[int]
+    ids: Sequence[int] = ()
+    messages: tuple[Message, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    """With messages only."""
     sampling: Sampling
     seed: int
     """Completions depend on (weights, ids, sampling, seed) alone, never on the rest of the batch."""
     session: int | None = None
     """Requests of one multi-turn episode share a number; the engine may keep their KV cache."""
+    time_limit_s: float | None = None
+    """Wall seconds for this request; None leaves it to the engine's own limit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
-    """What the engine drew. `logprobs` are under the distribution at the sampling temperature, before truncation."""
+    """What the engine drew. `logprobs` are under the distribution at the sampling temperature, before truncation; an
+    endpoint that gives no token ids or log-probs leaves both empty."""
 
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     text: str
     finish: Finish
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    error: str = ""
+    """Why there is no completion, with `Finish.FAILED`; for people and for the decision to try again."""
 
 
 class Model(Protocol):

@@ -1,0 +1,118 @@
+"""What a benchmark is: items, presets, and a way to play samples; the port between the evaluation and its tasks.
+
+A benchmark knows its data, prompts and scorers. It does not know folders, caches, resume or statistics: it is handed the
+samples that are still due and gives each result to the sink the moment it is known.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Mapping, Protocol, Sequence
+
+from .types import Completion, Message, Model, Outcome, Sampling
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Preset:
+    """One named protocol of one benchmark. Read from tasks/presets/BENCHMARK.toml; stamped on every score."""
+
+    benchmark: str
+    name: str
+    """"paper-inloop", "paper-offline", "official", "corrected", "validation", ..."""
+    source: str
+    """Where the protocol stands: paper, repository and commit."""
+    sampling: Sampling
+    repeats: int = 1
+    """Samples per item."""
+    prompt: str = "default"
+    extraction: str = "default"
+    scorer: str = "default"
+    slice: Mapping[str, str | int] = field(default_factory=dict)
+    """Which items: release, dates, task version, seed, size."""
+    max_turns: int = 1
+    user: str = ""
+    """The simulated user's model, as `open_model` takes it; empty where there is none."""
+    judge: str = ""
+    exclude: tuple[str, ...] = ()
+    """Categories or items that this preset leaves out, with the reason in docs/benchmarks.md."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskItem:
+    """One item in memory. `payload` is never written, printed or hashed by anyone but its benchmark."""
+
+    id: str
+    """Hash of the item's content, stable over runs."""
+    category: str
+    gold: str
+    """Hash of the gold answer."""
+    payload: object = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Due:
+    """One sample that is still to be played."""
+
+    item: TaskItem
+    repeat: int
+    seed: int
+    """Of the sampling; depends on (run seed, item, repeat) alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scored:
+    """The result of one sample, as it is recorded. It holds no prompt and no problem text."""
+
+    item: str
+    category: str
+    repeat: int
+    outcome: Outcome
+    score: float | None
+    """In [0, 1]; None when the sample is unscored."""
+    answer: str | None
+    """What was extracted; enough to score again without the completion."""
+    gold: str
+    detail: str = ""
+    """Why, for people: the scorer's or the server's word. Never the problem's text."""
+    facts: Mapping[str, float | int | str] = field(default_factory=dict)
+    """Tokens, turns, seconds, partial scores."""
+
+
+class Sink(Protocol):
+    """Where results go, from any thread, each at most once."""
+
+    def put(self, scored: Scored, completions: Sequence[Completion]) -> None:
+        """Record one sample; the completions are kept only where the user asked for it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Players:
+    """The models of one evaluation."""
+
+    model: Model
+    user: Model | None = None
+    judge: Model | None = None
+
+
+class Benchmark(Protocol):
+    """One benchmark of the suite. Modules of `tasks` hold one each; `tasks/benchmarks.py` lists them."""
+
+    name: str
+    scorer_version: str
+    """Changes whenever a verdict may change."""
+
+    def load(self, preset: Preset, data: Path | None) -> list[TaskItem]:
+        """The items of the preset's slice. Raises InputError naming every missing or wrong file, before any model."""
+        ...
+
+    def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
+        """Play the samples; every one of them reaches the sink, the failed ones too."""
+        ...
+
+    def rescore(self, item: TaskItem, answer: str | None, preset: Preset) -> tuple[Outcome, float | None]:
+        """The verdict on an answer that was extracted earlier."""
+        ...
+
+    def gold_replies(self, item: TaskItem) -> list[Message]:
+        """The replies of a perfect player, for the preflight; empty when no gold solution is known."""
+        ...
