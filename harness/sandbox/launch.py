@@ -1,7 +1,7 @@
 """Starting a fork server and hearing which layers it has: the process, its control socket, its report.
 
-The host's side; forkserver.py is the other. A required layer that does not hold ends the start with the reason, a
-wanted one is warned of once.
+The host's side; forkserver.py is the other. A required layer that does not hold ends the start with the reason, or
+under `insecure` is warned of at every start; a wanted one is warned of once.
 """
 
 import logging
@@ -28,6 +28,11 @@ _told: set[str] = set()
 
 class SandboxUnavailable(IncompleteError):
     """The fork server cannot be started here, or a required layer does not hold."""
+
+    def __init__(self, message: str, report: SandboxReport | None = None) -> None:
+        """`report` is what the self-test found, where it came so far."""
+        super().__init__(message)
+        self.report = report
 
 
 class ForkServer:
@@ -124,15 +129,22 @@ class ForkServer:
         )  # fmt: skip
 
     def _judge(self, setup: ServerSetup) -> None:
-        """Refuse, or warn once of what is missing."""
-        lacking = [layer for layer in setup.policy.require if layer in self.report.missing]
+        """Refuse, or warn of what is missing."""
+        lacking = [layer for layer in setup.policy.needed if layer in self.report.missing]
+        reasons = "; ".join(f"{layer}: {self.report.state(layer).detail}" for layer in lacking)
         if lacking and not setup.policy.insecure:
-            reasons = "; ".join(f"{layer}: {self.report.state(layer).detail}" for layer in lacking)
             raise SandboxUnavailable(
                 f"this machine does not give the layers that a sandbox must have ({reasons}); use a Linux kernel and "
-                "a container profile that give them (`spadework doctor` shows all), or say insecure=True"
+                "a container profile that give them (`spadework doctor` shows how), or give up the protection with "
+                "insecure=True (--insecure)",
+                self.report,
             )
-        if self.report.missing and self.report.describe() not in _told:
+        if lacking:
+            log.warning(
+                "INSECURE: the sandbox starts without layers that it must have (%s). Programs that a model wrote may "
+                "read your files and keys and use your network; the record of what is made now says so.", reasons,
+            )  # fmt: skip
+        elif self.report.missing and self.report.describe() not in _told:
             _told.add(self.report.describe())
             log.warning("sandbox: %s", self.report.describe())
 

@@ -57,18 +57,23 @@ class Policy:
     """Which walls must stand. The default is right for running what a model wrote."""
 
     require: tuple[Layer, ...] = REQUIRED
-    """Without one of these the sandbox refuses to start."""
+    """Without one of these, or of `REQUIRED`, the sandbox refuses to start."""
     off: tuple[Layer, ...] = ()
     """Layers that are deliberately left out: to measure them, and to prove that the hostile programs can win."""
     modules: tuple[str, ...] = DEFAULT_MODULES
     """What a program may import. numpy's submodules are named one by one ("numpy", "numpy.random", ...)."""
     insecure: bool = False
-    """Start whatever is missing. Everything made under it says so."""
+    """Start whatever is missing: warned of at each start, and everything made without a required layer says so."""
+
+    @property
+    def needed(self) -> tuple[Layer, ...]:
+        """The layers that must hold, in the order of `Layer`. `require` adds to them, only `insecure` gives them up."""
+        return tuple(layer for layer in Layer if layer in REQUIRED or layer in self.require)
 
     @property
     def refused(self) -> tuple[Layer, ...]:
-        """Layers that are both required and switched off."""
-        return () if self.insecure else tuple(layer for layer in self.require if layer in self.off)
+        """Layers that are both needed and switched off."""
+        return () if self.insecure else tuple(layer for layer in self.needed if layer in self.off)
 
 
 Role = Literal["environment", "script"]
