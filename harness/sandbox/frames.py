@@ -52,7 +52,7 @@ class WireStep(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     reward: float
     terminated: bool
     truncated: bool
-    info: dict[str, Any]
+    info: msgspec.Raw
     kind: str = ""
     message: str = ""
 
@@ -70,6 +70,8 @@ class ProtocolError(Exception):
 
 
 _reply_decoder = msgspec.json.Decoder(Reply)
+_info_decoder = msgspec.json.Decoder(dict[str, Any])
+_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def pack(payload: bytes) -> bytes:
@@ -114,7 +116,7 @@ def decode_reply(payload: bytes, expected: list[int], limits: Limits) -> tuple[E
     """
     try:
         reply = _reply_decoder.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _UNDECODABLE as error:
         raise ProtocolError(f"undecodable answer: {error}") from None
     if reply.kind:
         fatal = EnvError(kind=_kind(reply.kind), fault="program", message=reply.message[: limits.message_chars])
@@ -149,5 +151,15 @@ def _checked(wire: WireStep, limits: Limits) -> Step:
         reward=wire.reward,
         terminated=wire.terminated,
         truncated=wire.truncated,
-        info=wire.info,
+        info=_info(wire.info, limits),
     )
+
+
+def _info(raw: msgspec.Raw, limits: Limits) -> dict[str, Any]:
+    """The worker has checked its size too, but a program can take the worker's place."""
+    if len(memoryview(raw)) > limits.info_bytes:
+        raise ProtocolError("an info outside the limits")
+    try:
+        return _info_decoder.decode(raw)
+    except _UNDECODABLE as error:
+        raise ProtocolError(f"undecodable info: {error}") from None
