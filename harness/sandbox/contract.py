@@ -9,6 +9,7 @@ from typing import Any, Mapping
 
 import msgspec
 
+from .frames import INFO_DEPTH, too_deep
 from .limits import ErrorKind, Limits
 from .namespace import environment_class
 
@@ -93,6 +94,8 @@ def _info(info: Any, limits: Limits) -> msgspec.Raw:
         raise ContractError("info must hold plain JSON values", ErrorKind.INFO) from None
     if len(raw) > limits.info_bytes:
         raise ContractError(f"info of {len(raw)} bytes is larger than {limits.info_bytes}", ErrorKind.INFO)
+    if too_deep(raw):
+        raise ContractError(f"info is nested more than {INFO_DEPTH} levels deep", ErrorKind.INFO)
     return msgspec.Raw(raw)
 
 

@@ -20,6 +20,8 @@ NUMBER = struct.Struct("<i")
 FORK, WHY = b"f", b"w"
 TEXT_EXPANSION = 6
 """JSON writes one character in at most six bytes."""
+INFO_DEPTH = 32
+"""Levels of lists and dicts within an info; deeper ones break whoever walks them by recursion, json.dumps for one."""
 
 
 class LoadFrame(msgspec.Struct, array_like=True, tag="load"):
@@ -160,6 +162,23 @@ def _info(raw: msgspec.Raw, limits: Limits) -> dict[str, Any]:
     if len(memoryview(raw)) > limits.info_bytes:
         raise ProtocolError("an info outside the limits")
     try:
-        return _info_decoder.decode(raw)
+        info: dict[str, Any] = _info_decoder.decode(raw)
     except _UNDECODABLE as error:
         raise ProtocolError(f"undecodable info: {error}") from None
+    if too_deep(bytes(raw)):
+        raise ProtocolError("an info outside the limits")
+    return info
+
+
+def too_deep(text: bytes) -> bool:
+    """Whether JSON is nested deeper than `INFO_DEPTH`. Seldom needs a second look."""
+    if text.count(b"{") + text.count(b"[") <= INFO_DEPTH:
+        return False
+    try:
+        level = [msgspec.json.decode(text)]
+    except RecursionError:
+        return True
+    for _ in range(INFO_DEPTH + 1):
+        inner = [value.values() if type(value) is dict else value for value in level if type(value) in (dict, list)]
+        level = [part for parts in inner for part in parts]
+    return bool(level)

@@ -50,6 +50,7 @@ tool("os")._exit(0)
             "info": "b'[0,\"x\",1.0,true,false,{\"a\":\"' + b'x' * 30_000 + b'\"}]'",
             "list": "b'[0,\"x\",1.0,true,false,[1]]'",
             "deep": "b'[0,\"x\",1.0,true,false,{\"a\":' + b'[' * 2000 + b']' * 2000 + b'}]'",
+            "nested": "b'[0,\"x\",1.0,true,false,{\"a\":' + b'[' * 500 + b']' * 500 + b'}]'",
             "surrogate": "b'[0,\"\\\\ud800\",1.0,true,false,{}]'",
         }.items()
     ),
@@ -71,6 +72,10 @@ VALUES = (
     answer("info_deep", Aim.BEYOND, (INFO,), "'x', 0.0, False, False, info", """
 info = {}
 for _ in range(100_000): info = {"a": info}
+"""),
+    answer("info_nested", Aim.BEYOND, (INFO,), "'x', 0.0, False, False, {'a': info}", """
+info = []
+for _ in range(500): info = [info]
 """),
     answer("info_ring", Aim.BEYOND, (INFO,), "'x', 0.0, False, False, info", "info = {}\ninfo['a'] = info"),
     answer("info_bomb", Aim.BEYOND, (INFO, TIMEOUT, MEMORY, HANG, ErrorKind.CRASH), "'x', 0.0, False, False, info", """

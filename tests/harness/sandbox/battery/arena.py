@@ -155,6 +155,7 @@ class Arena:
             and math.isfinite(step.reward)
             and abs(step.reward) <= limits.abs_reward
             and len(msgspec.json.encode(step.info)) <= limits.info_bytes
+            and _depth(step.info) <= 100
         )
 
     def _left(self, family: set[int]) -> dict[Aim, str]:
@@ -188,6 +189,11 @@ class Arena:
         self.peer.reset([(0, 1)])
         self.turns = 1
         self.peer.step([(0, self.around.secrets["peer"])])
+
+
+def _depth(value: object) -> int:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, parts), default=0)
 
 
 def _right_answer() -> str:
