@@ -1,133 +1,122 @@
-"""`bench sandbox`: the sandbox against in-process execution of the same two programs, seeds and actions.
+"""`bench sandbox`: what the sandbox costs, against in-process execution of the same programs, seeds and actions.
 
-The programs are ours, so executing them here is safe; nothing a model wrote ever is.
+    python -m spadework.harness.bench sandbox [--repeats 5]
+
+CPU time is the host's and the workers' together; a ratio is taken within one repetition, in which in-process and
+sandboxed runs take turns, and what is printed is the median. Figures with a target end in `ok` or `OVER`; the command
+fails when one is over. The programs are ours, so executing them here is safe; nothing a model wrote ever is.
 """
 
+import argparse
 import statistics
-import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Callable, Iterator, Sequence
 
-from .sandbox import Sandbox, reset_all, step_all
+from .bench_fleet import Fleet, bare_steps, bare_wall, boxed_steps, boxed_wall
+from .bench_programs import HARBOUR, HEAVY, LIGHT
+from .bench_workers import first_reset, hard_kill, private_memory, recovery, server_start
+from .errors import ExitCode
+from .sandbox import Sandbox
 
-PROGRAMS, INSTANCES, TURNS, REPEATS = 24, 32, 8, 5
-
-LIGHT = """
-import random
-
-class OrderEnv:
-    def reset(self, seed=None):
-        self.words = ["fox", "hen", "oak", "elm", "bee", "cow", "rye", "ash"]
-        random.Random(seed).shuffle(self.words)
-        self.turn, self.done = 0, 0
-        return "order " + " ".join(self.words), {}
-
-    def step(self, action):
-        self.turn += 1
-        self.done += action.strip() == sorted(self.words)[self.done % 8]
-        return f"{self.done} of 8, last {action}", self.done / 8, False, self.turn >= 12, {}
-"""
-HEAVY = LIGHT.replace(
-    "        self.turn += 1\n",
-    '        self.turn += 1\n        row = lambda y: "".join(".#"[(x * y + self.turn) % 7 == 0] for x in range(17))\n'
-    "        board = [row(y) for y in range(17)]\n",
-).replace(", last {action}", ", last {action}\\n{chr(10).join(board)}")
+REPEATS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Timing:
-    """One repetition."""
+class Figure:
+    """One line: what was measured in each repetition, and the most its median may be."""
 
-    open_ms: float
-    """Until every program has answered its first reset, wall."""
-    reset_us: float
-    """One reset among many, wall."""
-    wall_us: float
-    """One step, wall."""
-    cpu_us: float
-    """One step, CPU of host and workers."""
+    name: str
+    values: tuple[float, ...]
+    unit: str
+    target: float | None = None
+    note: str = ""
 
+    @property
+    def median(self) -> float:
+        """What the line is about."""
+        return statistics.median(self.values)
 
-def in_process(source: str) -> float:
-    """CPU microseconds of a step without any protection."""
-    environments = []
-    for _ in range(PROGRAMS):
-        names: dict[str, Any] = {"__name__": "environment"}
-        exec(source, names)
-        for seed in range(INSTANCES):
-            environments.append(names["OrderEnv"]())
-            environments[-1].reset(seed=seed)
-    started = time.process_time()
-    for _ in range(TURNS):
-        for environment in environments:
-            environment.step("bee")
-    return (time.process_time() - started) * 1e6 / (len(environments) * TURNS)
+    @property
+    def over(self) -> bool:
+        """Whether the target is missed."""
+        return self.target is not None and self.median > self.target
+
+    def line(self) -> str:
+        """For people."""
+        spread = f"{min(self.values):.4g} to {max(self.values):.4g}"
+        target = "" if self.target is None else f"   at most {self.target:g}: {'OVER' if self.over else 'ok'}"
+        return f"{self.name:<46}{self.median:8.2f} {self.unit:<3} ({spread}){target}{self.note and f'   {self.note}'}"
 
 
-def sandboxed(sandbox: Sandbox, source: str) -> Timing:
-    """The same in the sandbox, every program in its own process."""
-    started = time.perf_counter()
-    processes = [sandbox.open(source) for _ in range(PROGRAMS)]
-    reset_all({process: [(0, 0)] for process in processes})
-    opened = time.perf_counter()
-    reset_all({process: [(number, number) for number in range(INSTANCES)] for process in processes})
-    reset = time.perf_counter()
-    workers = children(sandbox.server_pid)
-    before, wall = time.process_time() + cpu_seconds(workers), time.perf_counter()
-    for _ in range(TURNS):
-        step_all({process: [(number, "bee") for number in range(INSTANCES)] for process in processes})
-    wall, used = time.perf_counter() - wall, time.process_time() + cpu_seconds(workers) - before
-    for process in processes:
-        process.close()
-    steps = PROGRAMS * INSTANCES * TURNS
-    return Timing(
-        open_ms=(opened - started) * 1e3,
-        reset_us=(reset - opened) * 1e6 / (PROGRAMS * INSTANCES),
-        wall_us=wall * 1e6 / steps,
-        cpu_us=used * 1e6 / steps,
-    )
-
-
-def children(pid: int) -> list[int]:
-    """The processes a process started."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def cpu_seconds(pids: list[int]) -> float:
-    """CPU time of other processes so far, by their POSIX clocks."""
-    return sum(time.clock_gettime((~pid << 3) | 2) for pid in pids)
-
-
-def first_reset(sandbox: Sandbox) -> float:
-    """Milliseconds from `open` to the first observation of one program alone."""
-    started = time.perf_counter()
-    process = sandbox.open(LIGHT)
-    process.reset([(0, 1)])
-    taken = (time.perf_counter() - started) * 1e3
-    process.close()
-    return taken
-
-
-def main() -> None:
-    """Print medians of five repetitions, ours and unprotected taken in turn."""
+def steps(name: str, source: str, repeats: int, targets: Sequence[float | None]) -> list[Figure]:
+    """CPU time of a step: batched in shared and in module isolation, and one instance a frame."""
+    fleets = (Fleet(isolation="shared"), Fleet(isolation="module"), Fleet(isolation="shared", batched=False))
+    labels = ("shared isolation", "module isolation", "unbatched")
     with Sandbox() as sandbox:
-        print(
-            f"open to first reset: {statistics.median(first_reset(sandbox) for _ in range(REPEATS)):.1f} ms a program"
-        )
-        for name, source in (("light", LIGHT), ("heavy", HEAVY)):
-            runs = [(in_process(source), sandboxed(sandbox, source)) for _ in range(REPEATS)]
-            bare = statistics.median(one for one, _ in runs)
-            timings = [timing for _, timing in runs]
-            cpu = statistics.median(timing.cpu_us for timing in timings)
-            print(
-                f"{name}: {PROGRAMS} programs x {INSTANCES} instances; in process {bare:.1f} us CPU a step, "
-                f"sandbox {cpu:.1f} us CPU, {statistics.median(timing.wall_us for timing in timings):.1f} us wall, "
-                f"ratio {statistics.median(timing.cpu_us / one for one, timing in runs):.2f}; "
-                f"all open in {statistics.median(timing.open_ms for timing in timings):.0f} ms, "
-                f"a reset {statistics.median(timing.reset_us for timing in timings):.0f} us"
-            )
+        runs = [(bare_steps(source), [boxed_steps(sandbox, source, fleet) for fleet in fleets]) for _ in range(repeats)]
+    figures = [Figure(name=f"{name}: CPU of a step in process", values=tuple(bare for bare, _ in runs), unit="us")]
+    for number, (label, target) in enumerate(zip(labels, targets, strict=True)):
+        ratios = tuple(boxed[number] / bare for bare, boxed in runs)
+        note = f"{statistics.median(boxed[number] for _, boxed in runs):.1f} us"
+        line = f"{name}: CPU of a step, {label}"
+        figures.append(Figure(name=line, values=ratios, unit="x", target=target, note=note))
+    return figures
+
+
+def rollouts(repeats: int) -> list[Figure]:
+    """Wall time of 768 rollouts of 8 turns over 24 programs, from the text to the last answer."""
+    fleets = (Fleet(isolation="shared"), Fleet(isolation="module"))
+    with Sandbox() as sandbox:
+        runs = [(bare_wall(HARBOUR), [boxed_wall(sandbox, HARBOUR, fleet) for fleet in fleets]) for _ in range(repeats)]
+    return [
+        Figure(
+            name=f"768 rollouts x 8 turns, {fleet.isolation}: wall", unit="x", target=1.5,
+            values=tuple(boxed[number] / bare for bare, boxed in runs),
+            note=f"{statistics.median(boxed[number] for _, boxed in runs) * 1e3:.0f} ms, in process "
+            f"{statistics.median(bare for bare, _ in runs) * 1e3:.0f} ms",
+        )  # fmt: skip
+        for number, fleet in enumerate(fleets)
+    ]
+
+
+def workers(repeats: int) -> list[Figure]:
+    """What starting, killing, keeping and replacing a worker costs."""
+
+    def measured(name: str, unit: str, target: float | None, measure: Callable[[], float]) -> Figure:
+        return Figure(name=name, unit=unit, target=target, values=tuple(measure() for _ in range(repeats)))
+
+    with Sandbox() as sandbox:
+        return [
+            measured("server start with its self-test", "ms", None, server_start),
+            measured("fork to first reset", "ms", 25.0, lambda: first_reset(sandbox)),
+            measured("hard kill, from the deadline to the death", "ms", 50.0, hard_kill),
+            measured("private memory of a worker, the largest of 24", "MB", 8.0, lambda: private_memory(sandbox)),
+            measured("recovery: a new worker, 8 x 32 steps replayed", "ms", None, lambda: recovery(sandbox)),
+        ]
+
+
+def every(repeats: int) -> Iterator[list[Figure]]:
+    """All figures, group by group, as they are measured."""
+    yield steps("usual", HARBOUR, repeats, (2.0, 3.0, 5.0))
+    yield steps("light", LIGHT, repeats, (None, None, None))
+    yield steps("heavy", HEAVY, repeats, (None, None, None))
+    yield rollouts(repeats)
+    yield workers(repeats)
+
+
+def main() -> int:
+    """Print every figure; exit code 1 when one is over its target."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    repeats = parser.parse_args().repeats
+    if repeats < 1:
+        parser.error(f"--repeats is {repeats}; give 1 or more.")
+    over = False
+    for figures in every(repeats):
+        print("\n".join(figure.line() for figure in figures), flush=True)
+        over = over or any(figure.over for figure in figures)
+    return int(ExitCode.VERDICT_FAIL if over else ExitCode.OK)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -12,6 +12,7 @@ from typing import Any, Callable, Mapping, NoReturn
 
 import msgspec
 
+from . import generated
 from .contract import EMPTY_INFO, ContractError, Wire, class_of, reset_answer, step_answer
 from .frames import Frame, LoadFrame, ResetFrame, read_frame, write_frame
 from .layers import ServerSetup
@@ -151,7 +152,9 @@ def load(frame: LoadFrame, facades: Facades, clock: Clock) -> Program:
 
 def prepare(setup: ServerSetup) -> Facades:
     """In the server, before the jail shuts: everything that programs may import."""
-    return load_facades(setup.policy.modules)
+    facades = load_facades(setup.policy.modules)
+    generated.remember()
+    return facades
 
 
 def arm(limits: Limits) -> Clock:
