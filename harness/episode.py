@@ -19,13 +19,10 @@ from dataclasses import dataclass, field
 from typing import MutableMapping, Sequence
 
 from .dialect import Dialect
-from .returns import episode_return
+from .returns import WIN, episode_return
 from .sandbox import EnvError, EnvProcess, Sandbox, Step, close_all, reset_all, step_all
 from .seeds import derive
 from .types import Arm, Completion, Episode, Finish, Model, Outcome, Play, Request, Trajectory
-
-WIN = 1.0 - 1e-9
-"""A final reward from here on counts as solved."""
 
 Processes = MutableMapping[str, EnvProcess]
 """Open processes by program id. A program is opened where it is missing, or failed by the host's fault."""

@@ -2,6 +2,9 @@
 
 from typing import Sequence
 
+WIN = 1.0 - 1e-9
+"""A final reward from here on counts as solved."""
+
 
 def episode_return(rewards: Sequence[float], terminated: bool) -> float:
     """The last reward, clamped to [-1, 1], when the environment ended the episode; otherwise 0."""

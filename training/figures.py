@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Mapping, Sequence
 
-from ..harness.episode import WIN
+from ..harness.returns import WIN
 from ..harness.types import Arm, Episode, Outcome
 from .advantages import Advantages
 from .update_stats import UpdateStats

@@ -11,9 +11,9 @@ from typing import Callable, Sequence
 
 from ..harness import jsonl
 from ..harness.diversity import diversity
-from ..harness.episode import WIN
 from ..harness.errors import IncompleteError
 from ..harness.evaluate import MODES, Item, Player, evaluate, rows
+from ..harness.returns import WIN
 from ..harness.seeds import derive
 from ..harness.store import ENVIRONMENTS, RunFolder
 from ..harness.types import Episode

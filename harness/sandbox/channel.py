@@ -52,7 +52,7 @@ class Channel:
     def expect(self, answer_limit: int) -> None:
         """Wait for an answer of at most so many bytes."""
         self.answer_limit, self.waiting = answer_limit, True
-        self.cpu_at_start = self._cpu_s()
+        self.cpu_at_start = self.cpu_s()
 
     def write(self) -> None:
         """Send what the pipe takes now. A dead worker is noticed where its answer is read."""
@@ -99,10 +99,12 @@ class Channel:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             return False
-        return state == "R" and self._cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
+        return state == "R" and self.cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
 
-    def _cpu_s(self) -> float:
+    def cpu_s(self) -> float:
         """CPU seconds of the worker's life, by its POSIX clock; 0.0 once it is gone."""
+        if self.pid < 0:
+            return 0.0
         try:
             return time.clock_gettime((~self.pid << 3) | 2)
         except OSError:

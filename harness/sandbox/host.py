@@ -38,6 +38,7 @@ class Sandbox:
         self.waited_s = 0.0
         """Wall seconds this process has waited for its programs so far."""
         self._processes: set[EnvProcess] = set()
+        self._sibling: Sandbox | None = None
         self._server = ForkServer(self._setup())
 
     def __enter__(self) -> Self:
@@ -82,10 +83,21 @@ class Sandbox:
         """Process number of the server; another one after a restart."""
         return self._server.process.pid
 
+    def sibling(self) -> "Sandbox":
+        """Another server of the same limits and policy: a program that shows addresses answers otherwise there.
+
+        Started at the first call, closed with this one.
+        """
+        if self._sibling is None:
+            self._sibling = Sandbox(self.limits, self.policy)
+        return self._sibling
+
     def close(self) -> None:
         """Kill every process and the server; returns when they are gone. Closing twice is fine."""
         close_all(list(self._processes))
         self._server.stop()
+        if self._sibling is not None:
+            self._sibling.close()
 
     def forget(self, process: EnvProcess) -> None:
         """A process was closed."""

@@ -64,6 +64,11 @@ class EnvProcess:
         """Process number of the worker; None while there is none."""
         return None if self.channel is None else self.channel.pid
 
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of the worker so far; 0.0 while there is none."""
+        return 0.0 if self.channel is None else self.channel.cpu_s()
+
     def start(self, channel: Channel) -> None:
         """Send the source to a worker that was started for it; by the sandbox, and again when the last one died."""
         assert self.error is None, "only a sound program is started"
