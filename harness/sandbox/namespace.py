@@ -79,7 +79,8 @@ def _facade(name: str) -> ModuleType:
     return facade
 
 
-LAZY = {"datetime": ("_strptime",), "numpy": ("numpy._core._methods", "numpy._core._dtype", "numpy.exceptions")}
+_NUMPY = ("_core._methods", "_core._dtype", "_core._internal", "_core._exceptions", "dtypes", "exceptions", "ma")
+LAZY = {"datetime": ("_strptime",), "numpy": tuple(f"numpy.{name}" for name in _NUMPY)}
 """Modules that a permitted one imports when it is first used; in the jail nothing can be imported any more."""
 
 
@@ -107,6 +108,8 @@ def _importer(modules: Mapping[str, ModuleType]) -> Any:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
+        if type(fromlist) is list and name in sys.modules:
+            return sys.modules[name]  # the interpreter's own C code (datetime, numpy, re), which asks by way of us
         module = modules.get(name) if level == 0 else None
         if module is None:
             raise ForbiddenModule(f"a program may not import {name!r}; permitted are {', '.join(modules)}")
@@ -136,6 +139,6 @@ def execute(code: CodeType, facades: Mapping[str, ModuleType], instance: Instanc
 def environment_class(names: Mapping[str, Any]) -> str | None:
     """The last class defined here whose name ends in `Env` and that no other class defined here derives from."""
     own = [value for value in names.values() if isinstance(value, type) and value.__module__ == MODULE_NAME]
-    leaves = [cls for cls in own if not any(other is not cls and issubclass(other, cls) for other in own)]
+    leaves = [cls for cls in own if not any(other is not cls and cls in other.__mro__ for other in own)]
     found = [cls.__name__ for cls in leaves if cls.__name__.endswith("Env") and names.get(cls.__name__) is cls]
     return found[-1] if found else None
