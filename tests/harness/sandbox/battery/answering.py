@@ -3,7 +3,7 @@ looked at; and programs that change what the worker, the next program or a neigh
 
 from spadework.harness.sandbox import ErrorKind
 
-from .hostile import FORBIDDEN, Aim, Hostile, answer, strike
+from .hostile import FORBIDDEN, STRIKE, TOOLS, Aim, Hostile, answer, strike
 
 PROTOCOL, CONTRACT, EXCEPTION = ErrorKind.PROTOCOL, ErrorKind.CONTRACT, ErrorKind.EXCEPTION
 OBSERVATION, REWARD, INFO = ErrorKind.OBSERVATION, ErrorKind.REWARD, ErrorKind.INFO
@@ -36,6 +36,16 @@ while True: tool("os").read(3, 1)
 honest = bytes.fromhex(t["honest"])
 tool("os").write(4, honest + honest)
 tool("os")._exit(0)
+"""),
+    strike("frame_early", Aim.BEYOND, (None, PROTOCOL), """
+tool("os").write(4, bytes.fromhex(t["honest"]))
+sum(range(1_000_000))
+return "late"
+""", turns=4),
+    Hostile(name="frame_load", aim=Aim.BEYOND, kinds=(PROTOCOL, HANG), source=f"""{TOOLS}
+tool("os").write(4, b'\\x0a\\0\\0\\0["","",[]]')
+tool("os").read(3, 4000)
+{STRIKE}        pass
 """),
     *(
         forged(f"frame_{name}", f"b'[\"\",\"\",[' + {steps} + b']]'")

@@ -84,7 +84,7 @@ BOMBS = (
     bomb("lines", (K.EMPTY,), "\n" * 60_000),
     bomb("continued_lines", DEEP, "x = 1" + "\\\n" * 30_000),
     bomb("recursion", (K.LOAD, K.CRASH, K.MEMORY), "def f(): return f()\nf()"),
-    bomb("own_metaclass", SLOW, (
+    bomb("own_metaclass", (*SLOW, K.CONTRACT), (
         "class M(type):\n def __instancecheck__(c, o):\n  while 1: pass\n __subclasscheck__ = __instancecheck__\n"
         "class AEnv(metaclass=M):\n def reset(self, seed=None): pass\n def step(self, action): pass\n"
         "class BEnv(AEnv): pass"
