@@ -19,7 +19,10 @@ REQUESTS, ANSWERS = 3, 4
 
 
 class Rule(NamedTuple):
-    """A call that gets through when the masked low half of one argument has one value (always, with mask 0)."""
+    """A call that gets through when the masked low half of one argument has one value (always, with mask 0).
+
+    Several rules of one name let through what any of them does.
+    """
 
     name: str
     argument: int = 0
@@ -28,9 +31,15 @@ class Rule(NamedTuple):
 
 
 ANY = 0xFFFFFFFF
+_FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET, _FUTEX_COMMAND = 0, 1, 9, 10, 0x7F
+_FUTEX = tuple(
+    Rule("futex", 1, _FUTEX_COMMAND, command)
+    for command in (_FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET)
+)
+"""All that locks need; requeueing and priority inheritance have been ways into the kernel."""
 _COMPUTE = (
     Rule("mmap", 2, PROT_EXEC), Rule("mprotect", 2, PROT_EXEC), Rule("munmap"), Rule("mremap"), Rule("madvise"),
-    Rule("brk"), Rule("futex"), Rule("clock_gettime"), Rule("clock_getres"), Rule("gettimeofday"), Rule("time"),
+    Rule("brk"), *_FUTEX, Rule("clock_gettime"), Rule("clock_getres"), Rule("gettimeofday"), Rule("time"),
     Rule("getpid"), Rule("gettid"), Rule("getrandom"), Rule("rt_sigreturn"), Rule("sigaltstack"), Rule("setitimer"),
     Rule("getitimer"), Rule("sched_yield"), Rule("restart_syscall"), Rule("exit"), Rule("exit_group"),
 )  # fmt: skip
@@ -44,8 +53,8 @@ SERVER = (
     Rule("read"), Rule("write"), Rule("close"), Rule("recvmsg"), Rule("sendmsg"), Rule("poll"), *_COMPUTE,
     Rule("clone", 0, CLONE_VM | CLONE_ANY_NEW), Rule("wait4"), Rule("waitid"), Rule("kill"), Rule("pidfd_open"),
     Rule("close_range"), Rule("dup2"), Rule("dup3"), Rule("pipe2"), Rule("fcntl"), Rule("prctl"), Rule("seccomp"),
-    Rule("prlimit64"), Rule("setrlimit"), Rule("getrlimit"), Rule("getrusage"), Rule("setpgid"), Rule("getppid"), Rule("rt_sigaction"),
-    Rule("rt_sigprocmask"), Rule("set_robust_list"), Rule("rseq"),
+    Rule("prlimit64"), Rule("setrlimit"), Rule("getrlimit"), Rule("getrusage"), Rule("setpgid"), Rule("getppid"),
+    Rule("rt_sigaction"), Rule("rt_sigprocmask"), Rule("set_robust_list"), Rule("rseq"),
 )  # fmt: skip
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
@@ -74,7 +83,7 @@ def _allow(number: int, rule: Rule) -> list[tuple[int, int, int, int]]:
         return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     return [
         (_EQUAL, 0, 5, number), (_LOAD, 0, 0, _OFFSET_ARGUMENTS + 8 * rule.argument), (_AND, 0, 0, rule.mask),
-        (_EQUAL, 0, 1, rule.value), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_EQUAL, 0, 1, rule.value), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, _OFFSET_NUMBER),
     ]  # fmt: skip
 
 

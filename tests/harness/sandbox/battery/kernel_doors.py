@@ -98,6 +98,13 @@ return gate(t["calls"]["timer_create"], 1, None, tool("ctypes").byref(tool("ctyp
     strike("lock_memory", Aim.TOKEN, FORBIDDEN, "return gate(t['calls']['mlockall'], 8)"),
     strike("kernel_log", Aim.TOKEN, FORBIDDEN, "return gate(t['calls']['syslog'], 10, None, 0)"),
     strike("host_name", Aim.TOKEN, FORBIDDEN, "return f'REACHED {tool(\"os\").uname()}'"),
+    strike("futex_priority", Aim.TOKEN, FORBIDDEN, """
+return gate(t["calls"]["futex"], tool("ctypes").byref(tool("ctypes").c_int()), 6, 0, None, None, 0)
+"""),
+    strike("futex_requeue", Aim.TOKEN, FORBIDDEN, """
+ctypes = tool("ctypes")
+return gate(t["calls"]["futex"], ctypes.byref(ctypes.c_int()), 12, 1, 1, ctypes.byref(ctypes.c_int()), 0)
+"""),
     strike("quota", Aim.TOKEN, FORBIDDEN, "return gate(t['calls']['quotactl'], 0, None, 0, None)"),
 )  # fmt: skip
 """Looked at from the gate: whoever gets as far as a wrong argument is inside."""

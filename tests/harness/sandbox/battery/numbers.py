@@ -5,7 +5,8 @@ Those of aarch64 are from asm-generic/unistd.h and were never run.
 
 _CALLS = {
     "bpf": (321, 280), "brk": (12, 214), "clone": (56, 220), "clone3": (435, 435), "epoll_create1": (291, 20),
-    "eventfd2": (290, 19), "execveat": (322, 281), "getpgid": (121, 155), "getpid": (39, 172), "getppid": (110, 173),
+    "eventfd2": (290, 19), "execveat": (322, 281), "futex": (202, 98), "getpgid": (121, 155), "getpid": (39, 172),
+    "getppid": (110, 173),
     "inotify_init1": (294, 26), "io_uring_setup": (425, 425), "ioctl": (16, 29), "keyctl": (250, 219),
     "memfd_create": (319, 279), "mlockall": (151, 230), "mmap": (9, 222), "mount": (165, 40), "mprotect": (10, 226),
     "mq_open": (240, 180), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "openat": (257, 56),
