@@ -34,6 +34,7 @@ def train_arguments(parser: Parser) -> None:
     parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<scale>/<row>/seed<N>)")
     parser.add_argument("--seed", type=int, help="seed of the run (default: the recipe's)")
     parser.add_argument("--fresh", action="store_true", help="remove what is in the run folder and start over")
+    _insecure_switch(parser)
 
 
 def table_arguments(parser: Parser) -> None:
@@ -58,6 +59,7 @@ def play_arguments(parser: Parser) -> None:
     parser.add_argument("--run", help="take the environment from this run")
     parser.add_argument("--seed", type=int, default=0, help="instance to play (default 0)")
     parser.add_argument("--hint", action="store_true", help="show its hint first")
+    _insecure_switch(parser)
 
 
 def envs_arguments(parser: Parser) -> None:
@@ -72,7 +74,13 @@ def reproduce_arguments(parser: Parser) -> None:
     parser.add_argument("--seeds", type=int, default=1, help="seeds per row (default 1; the publishable run has 5)")
     parser.add_argument("--scale", choices=("nano", "smoke"), default="nano", help="smoke is the short run of CI")
     parser.add_argument("--fresh", action="store_true", help="start every row over")
+    _insecure_switch(parser)
     parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
+
+
+def doctor_arguments(parser: Parser) -> None:
+    """Arguments of `doctor`."""
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
 
 
 VERBS: dict[str, tuple[str, str]] = {
@@ -85,9 +93,15 @@ VERBS: dict[str, tuple[str, str]] = {
         "spadework.training.reproduce:reproduce_command",
         "train and evaluate the ablation table's rows",
     ),
+    "doctor": (
+        "spadework.harness.doctor:doctor_command",
+        "what this machine gives: layers of the sandbox, engines, devices, data",
+    ),
 }
 WORKING = ("train", "reproduce")
 """Verbs that are not done when their reader goes away; the others have then said enough."""
+UNIX = ("fcntl", "resource")
+"""Modules of the standard library that Windows lacks."""
 ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "train": train_arguments,
     "table": table_arguments,
@@ -95,6 +109,7 @@ ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "play": play_arguments,
     "envs": envs_arguments,
     "reproduce": reproduce_arguments,
+    "doctor": doctor_arguments,
 }
 
 
@@ -145,11 +160,24 @@ def command(verb: str) -> Command:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("spadework"):
             raise
+        if error.name in UNIX:
+            raise InputError(
+                f"`spadework {verb}` does not run on {sys.platform} (there is no module {error.name!r}); run it in a "
+                "Linux container or a virtual machine."
+            ) from None
         raise InputError(
             f"`spadework {verb}` needs the package {error.name!r}, which is not installed; "
             "install spadework with its dependencies, for example pip install 'spadework[report]'."
         ) from None
     return found
+
+
+def _insecure_switch(parser: Parser) -> None:
+    """The switch of every verb that runs programs a model wrote."""
+    parser.add_argument(
+        "--insecure", action="store_true",
+        help="run programs that a model wrote although the sandbox lacks a layer that it must have; results say so",
+    )  # fmt: skip
 
 
 def _words(text: str) -> list[str]:

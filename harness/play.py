@@ -12,7 +12,7 @@ from pathlib import Path
 from . import jsonl
 from .errors import ExitCode, InputError, nearest
 from .returns import episode_return
-from .sandbox import EnvProcess, Sandbox, Step
+from .sandbox import EnvProcess, Policy, Sandbox, Step
 from .show import printable
 from .store import ENVIRONMENTS, find_run
 
@@ -34,7 +34,7 @@ def play_command(arguments: Namespace) -> ExitCode:
     found = from_run(arguments.run, arguments.env) if arguments.run else from_file(Path(arguments.env))
     if arguments.hint and not found.hint:
         raise InputError(f"no hint is known for {arguments.env}; play it without --hint.")
-    with Sandbox() as sandbox:
+    with Sandbox(policy=Policy(insecure=arguments.insecure)) as sandbox:
         environment = sandbox.open(found.source)
         if arguments.hint:
             print(printable(f"hint: {found.hint}"))

@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, commit, machine. A shell module; it reads the installation and asks git.
+"""Where a result comes from: versions, commit, machine, sandbox. A shell module: it reads the installation, asks git.
 
 Nothing here enters a config digest, and no path of the machine is recorded.
 """
@@ -9,6 +9,13 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from .errors import InputError
+from .hardware import cpu_model
+from .sandbox import SandboxReport
 
 PACKAGES = (
     "spadework",
@@ -24,6 +31,7 @@ PACKAGES = (
     "safetensors",
 )
 THIS_FILE = Path(__file__).resolve()
+EntryT = TypeVar("EntryT")
 
 
 def provenance() -> dict[str, object]:
@@ -35,11 +43,56 @@ def provenance() -> dict[str, object]:
         "dirty": dirty,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu(),
+        "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "torch_threads": _torch_threads(),
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
     }
+
+
+def sandbox_record(report: SandboxReport) -> dict[str, object]:
+    """What is kept of a sandbox: one line for people, whether it was insecure, each layer's state and detail."""
+    return {
+        "describe": report.describe(),
+        "insecure": report.insecure,
+        "machine": report.machine,
+        "kernel": report.kernel,
+        "layers": {
+            str(layer): {"state": state.state, "detail": state.detail} for layer, state in sorted(report.layers.items())
+        },
+    }
+
+
+def read_provenance(path: Path) -> list[dict[str, object]]:
+    """The entries of a run's file, none where there is no file. Raises InputError when it is damaged."""
+    return _decoded(path, list[dict[str, object]])
+
+
+def sandbox_lines(path: Path) -> list[str]:
+    """The `describe` lines of the sandboxes that a run used, each once; a run that recorded none has none."""
+    return list(dict.fromkeys(entry.sandbox.describe for entry in _decoded(path, list[_Entry]) if entry.sandbox))
+
+
+def insecure_lines(path: Path) -> list[str]:
+    """Those of them that lacked a required layer."""
+    found = [entry.sandbox for entry in _decoded(path, list[_Entry]) if entry.sandbox]
+    return list(dict.fromkeys(sandbox.describe for sandbox in found if sandbox.insecure))
+
+
+class _Sandbox(msgspec.Struct, frozen=True, kw_only=True):
+    insecure: bool
+    describe: str
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
+    sandbox: _Sandbox | None = None
+
+
+def _decoded(path: Path, kind: type[list[EntryT]]) -> list[EntryT]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind) if path.is_file() else []
+    except msgspec.DecodeError as error:
+        raise InputError(f"{path} is damaged ({error}); start the run over with --fresh.") from None
 
 
 def _version(name: str) -> str | None:
@@ -47,15 +100,6 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor()
 
 
 def _torch_threads() -> int | None:

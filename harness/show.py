@@ -15,7 +15,8 @@ from . import jsonl
 from .config import flatten
 from .console import Terminal
 from .errors import ExitCode
-from .store import CONFIG, ENVIRONMENTS, METRICS, RECORDS, SUMMARY, find_run, read_document
+from .provenance import sandbox_lines
+from .store import CONFIG, ENVIRONMENTS, METRICS, PROVENANCE, RECORDS, SUMMARY, find_run, read_document
 
 DASH = "-"
 """What stands where nothing was measured."""
@@ -50,6 +51,7 @@ def sections(run: Path) -> dict[str, Mapping[str, object]]:
         "steps": len(metrics),
         "config digest": config.get("digest"),
         "environments": len(jsonl.read(run / ENVIRONMENTS)),
+        "sandbox": "; ".join(sandbox_lines(run / PROVENANCE)),
     }
     for lines in sorted((run / RECORDS).glob("*.jsonl")):
         state[f"records {lines.stem}"] = len(jsonl.read(lines))

@@ -3,7 +3,7 @@
     results/runs/<id>/
         lock                 held (flock) while a process works on the run; its pid
         config.json          {"digest", "config"}: the resolved settings, written first
-        provenance.json      one entry for each installation or machine that worked on the run
+        provenance.json      one entry for each installation, machine or sandbox that worked on the run
         metrics.jsonl        one line a step, for machines
         environments.jsonl   one line a proposed environment, accepted or not
         records/<name>.jsonl one line a sample, whole or not at all
@@ -30,9 +30,12 @@ from . import config as settings
 from . import jsonl
 from .atomic import SUFFIX, replacing, write_atomic
 from .errors import InputError, nearest
-from .provenance import provenance
+from .provenance import provenance, read_provenance, sandbox_record
+from .sandbox import SandboxReport
 
 LOCK, CONFIG, PROVENANCE, SUMMARY = "lock", "config.json", "provenance.json", "summary.json"
+SANDBOX = "sandbox"
+"""Key of an entry of the provenance."""
 METRICS, ENVIRONMENTS, RECORDS, CHECKPOINT = "metrics.jsonl", "environments.jsonl", "records", "checkpoint"
 REMOVAL_ORDER = (SUMMARY, CHECKPOINT, RECORDS, METRICS, ENVIRONMENTS, PROVENANCE, CONFIG)
 """The config goes last, so that a removal that was interrupted is still a run folder and can be removed again."""
@@ -57,7 +60,8 @@ class RunFolder:
             for partial in path.rglob(f".*{SUFFIX}"):
                 partial.unlink()
             self._settle_config(config)
-            self._settle_provenance()
+            self._here = provenance()
+            self._new_here = self._settle_provenance()
             for lines in path.rglob("*.jsonl"):
                 jsonl.mend(lines)
         except BaseException:
@@ -119,6 +123,16 @@ class RunFolder:
         """Write the last file of a run; after it the run counts as finished."""
         write_atomic(self.path / SUMMARY, _document(summary))
 
+    def sandboxed(self, report: SandboxReport) -> None:
+        """Record the sandbox that this process works with, in the provenance; one that is known is not added again."""
+        known = read_provenance(self.path / PROVENANCE)
+        entry = {**self._here, SANDBOX: sandbox_record(report)}
+        if entry not in known:
+            # What an earlier process recorded without a sandbox stays: nobody knows which one it had.
+            mine = self._new_here and self._here in known
+            self._write_provenance([*(other for other in known if not mine or other != self._here), entry])
+            self._new_here = False
+
     def summary(self) -> jsonl.Row | None:
         """The summary of a finished run, None while it is not finished."""
         return read_document(self.path / SUMMARY) if (self.path / SUMMARY).is_file() else None
@@ -137,15 +151,16 @@ class RunFolder:
                 "give --fresh to start over there, or another --out."
             )
 
-    def _settle_provenance(self) -> None:
-        path = self.path / PROVENANCE
-        try:
-            known = msgspec.json.decode(path.read_bytes(), type=list[jsonl.Row]) if path.is_file() else []
-        except msgspec.DecodeError as error:
-            raise _damaged(path, error) from None
-        now = provenance()
-        if now not in known:
-            write_atomic(path, json.dumps([*known, now], indent=2) + "\n")
+    def _settle_provenance(self) -> bool:
+        """Whether nothing of this installation and machine was known before."""
+        known = read_provenance(self.path / PROVENANCE)
+        new = self._here not in [{key: entry[key] for key in entry if key != SANDBOX} for entry in known]
+        if new:
+            self._write_provenance([*known, self._here])
+        return new
+
+    def _write_provenance(self, entries: list[jsonl.Row]) -> None:
+        write_atomic(self.path / PROVENANCE, json.dumps(entries, indent=2) + "\n")
 
 
 def find_run(name: str, root: Path = Path("results/runs")) -> Path:

@@ -168,6 +168,17 @@ def verified(name: str, entry: NamedText) -> bytes:
     return data
 
 
+def wanting() -> dict[str, str]:
+    """What is wrong with the built-in texts, by name; empty when all of them are there as listed."""
+    found = {}
+    for name, entry in TEXTS.items():
+        try:
+            verified(name, entry)
+        except InputError as error:
+            found[name] = str(error)
+    return found
+
+
 def _python_topics() -> str:
     """The language reference of this Python: each version has its own text, listed by version."""
     python = platform.python_version()

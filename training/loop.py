@@ -17,6 +17,7 @@ import torch
 
 from ..harness.errors import ExitCode, TrainingStopped
 from ..harness.progress import ProgressDisplay
+from ..harness.sandbox import Policy as SandboxPolicy
 from ..harness.store import SUMMARY, RunFolder, read_document
 from .advantages import agent_advantages
 from .figures import of_step, update_line
@@ -29,14 +30,24 @@ Report = Callable[[int, int, str], None]
 """(steps done, steps in all, a few words)."""
 
 
-def train(recipe: Recipe, out: Path, *, fresh: bool = False, report: Report = lambda done, total, text: None) -> None:
-    """Train and evaluate one run in its folder; a finished one is left as it is."""
+def train(
+    recipe: Recipe,
+    out: Path,
+    *,
+    fresh: bool = False,
+    report: Report = lambda done, total, text: None,
+    sandbox_policy: SandboxPolicy | None = None,
+) -> None:
+    """Train and evaluate one run in its folder; a finished one is left as it is. The sandbox's policy is no part of the
+    recipe: what it gave is recorded in the provenance.
+    """
     torch.set_num_threads(1)
     with RunFolder(out, recipe, fresh=fresh) as folder:
         if folder.summary() is not None:
             report(recipe.steps, recipe.steps, "finished before")
             return
-        with opened(recipe) as run:
+        with opened(recipe, sandbox_policy) as run:
+            folder.sandboxed(run.sandbox.report)
             state = run.restore(folder)
             folder.resume(state.step)
             steps = recipe.steps if run.source is not None else 0
@@ -86,7 +97,7 @@ def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunSt
 
 
 def train_command(args: argparse.Namespace) -> ExitCode:
-    """`spadework train RECIPE [--set a.b=v] [--out DIR] [--seed N] [--fresh]`."""
+    """`spadework train RECIPE [--set a.b=v] [--out DIR] [--seed N] [--fresh] [--insecure]`."""
     recipe = load_recipe(args.recipe, args.overrides, args.seed)
     out = args.out or Path("results/runs") / recipe.scale / recipe.row / f"seed{recipe.seed}"
     with ProgressDisplay() as display, interruptible():
@@ -96,6 +107,7 @@ def train_command(args: argparse.Namespace) -> ExitCode:
             out,
             fresh=args.fresh,
             report=lambda done, total, text: display.update(recipe.row, done, total, text),
+            sandbox_policy=SandboxPolicy(insecure=args.insecure),
         )
     for line in (*corpus_lines(out), f"finished: {out}"):
         print(line)

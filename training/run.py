@@ -14,6 +14,7 @@ from ..harness.dialect import Dialect
 from ..harness.engine import LocalEngine
 from ..harness.episode import play
 from ..harness.sandbox import EnvProcess, Sandbox, close_all
+from ..harness.sandbox import Policy as SandboxPolicy
 from ..harness.store import RunFolder
 from ..harness.types import Episode, Program
 from . import checkpoint, sources
@@ -139,8 +140,8 @@ def _checkpoints(folder: RunFolder) -> Path:
 
 
 @contextmanager
-def opened(recipe: Recipe) -> Iterator[Run]:
-    """Everything a run needs, closed at the end."""
+def opened(recipe: Recipe, sandbox_policy: SandboxPolicy | None = None) -> Iterator[Run]:
+    """Everything a run needs, closed at the end. The sandbox is the safe one unless a policy says otherwise."""
     organism = resolve(recipe.organism)
     gates = gate_line(organism, recipe.checkpoint, recipe.require_gates)
     model, dialect = organism.load(recipe.checkpoint)
@@ -148,7 +149,7 @@ def opened(recipe: Recipe) -> Iterator[Run]:
     corpus = open_corpus(recipe.corpus, dialect) if designs else None
     engine = LocalEngine(model, pad_id=dialect.pad_id, decode=dialect.decode)
     policy = Policy(model, recipe.update)
-    with Sandbox() as sandbox:
+    with Sandbox(policy=sandbox_policy) as sandbox:
         parts = sources.Parts(
             recipe=recipe, organism=organism, model=engine, dialect=dialect, sandbox=sandbox, corpus=corpus
         )

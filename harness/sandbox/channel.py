@@ -160,7 +160,7 @@ def exchange(channels: Iterable[Channel], wall_s: float) -> None:
             _attend(descriptor, waiting, writing, poll)
 
 
-def _attend(descriptor: int, waiting: dict[int, Channel], writing: dict[int, Channel], poll: select.poll) -> None:
+def _attend(descriptor: int, waiting: dict[int, Channel], writing: dict[int, Channel], poll: "select.poll") -> None:
     if descriptor in writing:
         channel = writing[descriptor]
         channel.write()
@@ -173,6 +173,6 @@ def _attend(descriptor: int, waiting: dict[int, Channel], writing: dict[int, Cha
             _forget(descriptor, waiting, poll)
 
 
-def _forget(descriptor: int, channels: dict[int, Channel], poll: select.poll) -> None:
+def _forget(descriptor: int, channels: dict[int, Channel], poll: "select.poll") -> None:
     del channels[descriptor]
     poll.unregister(descriptor)

@@ -8,10 +8,11 @@ from .limits import HOST_KINDS, EnvError, ErrorKind, Limits
 UNKNOWN = -1
 """The wait status of a worker of which nobody knows how it ended."""
 
+_NAMES = {number.value: number.name for number in signal.Signals}
 _BY_SIGNAL = {
-    signal.SIGSYS: (ErrorKind.FORBIDDEN, "it used a calling convention that the jail refuses"),
-    signal.SIGXCPU: (ErrorKind.CPU_EXHAUSTED, "it used up the CPU time of its whole life"),
-    signal.SIGKILL: (ErrorKind.KILLED, "somebody killed it; the machine may be out of memory"),
+    "SIGSYS": (ErrorKind.FORBIDDEN, "it used a calling convention that the jail refuses"),
+    "SIGXCPU": (ErrorKind.CPU_EXHAUSTED, "it used up the CPU time of its whole life"),
+    "SIGKILL": (ErrorKind.KILLED, "somebody killed it; the machine may be out of memory"),
 }
 
 
@@ -26,12 +27,9 @@ def ending(failure: str, status: int, limits: Limits) -> EnvError:
     if os.WIFEXITED(status):
         return _error(ErrorKind.EARLY_EXIT, f"the process ended itself with code {os.WEXITSTATUS(status)}")
     number = os.WTERMSIG(status)
-    kind, message = _BY_SIGNAL.get(signal.Signals(number), (ErrorKind.CRASH, f"it died by {_name(number)}"))
+    name = _NAMES.get(number, f"signal {number}")
+    kind, message = _BY_SIGNAL.get(name, (ErrorKind.CRASH, f"it died by {name}"))
     return _error(kind, message)
-
-
-def _name(number: int) -> str:
-    return signal.Signals(number).name
 
 
 def _error(kind: ErrorKind, message: str) -> EnvError:

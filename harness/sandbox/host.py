@@ -114,7 +114,7 @@ class Sandbox:
             self._server = ForkServer(self._setup())
         asked: list[tuple[int, int]] = []
         channels: list[Channel] = []
-        reason = "it closed the connection"
+        reason = ""
         try:
             for _ in range(count):
                 asked.append(self._server.ask_for_worker(self.limits.memory_mb, self.limits.life_cpu_s))
@@ -130,7 +130,10 @@ class Sandbox:
                 channel.close()
             for descriptor in (one for pair in asked[len(channels) :] for one in pair):
                 os.close(descriptor)
-            raise SandboxUnavailable(f"the sandbox server does not fork ({reason}); start the command again")
+            raise SandboxUnavailable(
+                f"the sandbox server does not fork ({reason or self._server.last_words()}); start the command again, "
+                "and if it says the same see `spadework doctor`"
+            )
         return channels
 
     def _setup(self) -> ServerSetup:

@@ -60,7 +60,9 @@ class Jail:
             if not self.wants(layer):
                 self.states[layer] = LayerState(state="off", detail="switched off")
             elif reason:
-                self.states[layer] = LayerState(state="missing", detail=reason)
+                known = self.states.get(layer, LayerState(state="held"))
+                detail = known.detail if known.state == "missing" and known.detail else reason
+                self.states[layer] = LayerState(state="missing", detail=detail)
             else:
                 self.states.setdefault(layer, LayerState(state="held"))
 

@@ -42,8 +42,13 @@ class ForkServer:
         """Raises SandboxUnavailable with the reason and what to do."""
         if sys.platform != "linux":
             raise SandboxUnavailable(
-                f"the sandbox needs Linux (seccomp, pidfds), this is {sys.platform}; run in a Linux container or VM"
-            )
+                f"the sandbox needs Linux (seccomp, pidfds) and this is {platform.system()}, where it does not run, "
+                "insecure or not; run the command in a Linux container or a virtual machine",
+                SandboxReport(
+                    machine=platform.machine(), kernel=platform.release(),
+                    layers={layer: LayerState(state="missing", detail="needs Linux") for layer in Layer},
+                ),
+            )  # fmt: skip
         if setup.policy.refused:
             raise SandboxUnavailable(
                 f"the policy both requires and switches off {', '.join(setup.policy.refused)}; "
@@ -120,7 +125,7 @@ class ForkServer:
             text = self._exactly(HEADER.unpack(self._exactly(HEADER.size))[0])
         except (OSError, EOFError):
             raise SandboxUnavailable(
-                f"the sandbox server did not start ({self._last_words()}); check the Python installation"
+                f"the sandbox server did not start ({self.last_words()}); check the Python installation"
             ) from None
         states = msgspec.json.decode(text, type=dict[Layer, tuple[str, str]])
         return SandboxReport(
@@ -157,7 +162,8 @@ class ForkServer:
             data += more
         return data
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """The last line that the server left when it ended."""
         assert self.process.stderr is not None
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=0.5)

@@ -38,7 +38,7 @@ def test_an_unknown_verb_offers_the_nearest() -> None:
     assert done.returncode == ExitCode.WRONG_INPUT and done.stdout == ""
     assert done.stderr == (
         "spadework: unknown verb 'trian' (did you mean 'train'?); "
-        "the verbs are train, table, show, play, envs, reproduce.\n"
+        "the verbs are train, table, show, play, envs, reproduce, doctor.\n"
     )
 
 
@@ -81,7 +81,19 @@ def test_the_arguments_of_train() -> None:
         "out": Path("here"),
         "seed": 3,
         "fresh": True,
+        "insecure": False,
     }
+
+
+@pytest.mark.parametrize("words", [["train", "nano"], ["reproduce"], ["play", "x.py"]])
+def test_every_verb_that_runs_programs_has_the_switch_for_an_insecure_sandbox(words: list[str]) -> None:
+    assert parse(words).insecure is False and parse([*words, "--insecure"]).insecure is True
+
+
+def test_a_module_that_this_system_has_not_names_the_system() -> None:
+    done = spadework("show", "x", before="sys.modules['fcntl'] = None")
+    assert done.returncode == ExitCode.WRONG_INPUT
+    assert "does not run on linux (there is no module 'fcntl')" in done.stderr
 
 
 def test_the_rows_of_reproduce_are_a_list() -> None:

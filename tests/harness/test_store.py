@@ -12,6 +12,8 @@ import pytest
 from spadework.harness.atomic import replacing, write_atomic
 from spadework.harness.config import Section
 from spadework.harness.errors import IncompleteError, InputError
+from spadework.harness.provenance import insecure_lines, sandbox_lines
+from spadework.harness.sandbox import Layer, LayerState, SandboxReport
 from spadework.harness.store import RunFolder, find_run
 
 
@@ -177,6 +179,41 @@ def test_provenance_names_versions_and_machine_once_for_each_installation(tmp_pa
     assert len(entries) == 1
     assert entries[0]["packages"]["msgspec"] and entries[0]["python"] and entries[0]["cpu"]
     assert os.path.expanduser("~") not in json.dumps(entries)
+
+
+def report(**states: str) -> SandboxReport:
+    """Every layer holds but for those named with their state."""
+    layers = {layer: LayerState(state=states.get(layer.value, "held"), detail="told") for layer in Layer}
+    return SandboxReport(machine="m", kernel="k", layers=layers)
+
+
+def test_the_sandbox_of_a_run_is_recorded_once_for_each_that_it_had(tmp_path: Path) -> None:
+    path = tmp_path / "r" / "provenance.json"
+    for found in (report(), report(), report(landlock="missing"), report()):
+        with RunFolder(tmp_path / "r", Config()) as folder:
+            folder.sandboxed(found)
+    first, second = (entry["sandbox"] for entry in json.loads(path.read_text()))
+    assert (first["describe"], first["insecure"]) == ("all layers hold", False)
+    assert first["layers"]["seccomp"] == {"state": "held", "detail": "told"} and len(first["layers"]) == len(Layer)
+    assert (second["describe"], second["insecure"]) == ("without landlock (told)", False)
+    assert sandbox_lines(path) == ["all layers hold", "without landlock (told)"] and insecure_lines(path) == []
+    with RunFolder(tmp_path / "r", Config()) as folder:
+        folder.sandboxed(report(seccomp="off"))
+    assert insecure_lines(path) == ["INSECURE: without seccomp (told)"]
+
+
+def test_a_run_from_before_sandboxes_were_recorded_goes_on_and_keeps_its_entry(tmp_path: Path) -> None:
+    path = tmp_path / "r" / "provenance.json"
+    RunFolder(tmp_path / "r", Config()).close()
+    (old,) = json.loads(path.read_text())
+    elsewhere = {**old, "cpu": "another machine's"}
+    path.write_text(json.dumps([elsewhere, old]))
+    for _ in range(2):
+        with RunFolder(tmp_path / "r", Config()) as folder:
+            folder.sandboxed(report())
+    *before, now = json.loads(path.read_text())
+    assert before == [elsewhere, old] and now["sandbox"]["describe"] == "all layers hold"
+    assert {key: now[key] for key in now if key != "sandbox"} == old
 
 
 @pytest.mark.parametrize("damage", [b"[", b"\xff", b"{}"])
