@@ -5,10 +5,11 @@ on (weights, ids, sampling, seed) alone: neither on the batch it stood in nor on
 models come behind the same port through vLLM or an endpoint.
 """
 
+import time
 from dataclasses import dataclass
 from itertools import chain
-from math import isnan
-from typing import Any, Callable, Sequence
+from math import inf, isnan
+from typing import Any, Sequence
 
 import torch
 from torch import Tensor
@@ -19,10 +20,13 @@ from .decode_hub import HubDecoder
 from .decode_llama import LlamaDecoder, serves
 from .errors import InputError, TrainingStopped
 from .sampling import Rules, draw, uniforms
+from .stopping import Decode, cut, first_stop
 from .types import Completion, Finish, Request
 
 _ALIVE = 0.75
 """When fewer of the rows than this share are alive, the ended ones are dropped from the batch."""
+_LOOK = 16
+"""Steps between two looks at stop texts and time limits; what is drawn beyond a stop text is cut off again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class LocalEngine:
     parameter is noticed. A history that leaves no room below the model's `max_position_embeddings` ends with
     `Finish.LENGTH`, if need be with no token at all: a long episode is data and must not stop its siblings.
     `pad_id` fills rows and is never attended to. At most `max_rows` requests are decoded at a time. At most
-    `session_mb` MiB of sessions are kept; the longest unused are dropped first. Dropout is off while drawing.
+    `session_mb` MiB of sessions are kept; the longest unused are dropped first. Dropout is off while drawing. A time
+    limit counts from the moment the request's batch begins, and is looked at every few steps.
     """
 
     def __init__(
@@ -48,7 +53,7 @@ class LocalEngine:
         model: PreTrainedModel,
         *,
         pad_id: int,
-        decode: Callable[[Sequence[int]], str],
+        decode: Decode,
         max_rows: int = 256,
         session_mb: int = 1024,
     ) -> None:
@@ -110,19 +115,32 @@ class LocalEngine:
             kind = LlamaDecoder if serves(self._model) else HubDecoder
             self._decoder = kind(self._model, self._pad_id)
         cached = [self._known(request) for request in requests]
+        watch = _Watch(requests, self._text)
         logits_BV = self._decoder.open([request.ids for request in requests], cached)
-        drawn = _Run(self._decoder, requests, [self._room(request) for request in requests], logits_BV.device)
+        drawn = _Run(self._decoder, requests, [self._room(request) for request in requests], watch, logits_BV.device)
         drawn.finish(logits_BV)
         answers = []
-        for request, ids, logprobs, cache in zip(requests, drawn.ids, drawn.logprobs, drawn.caches):
-            if request.session is not None and cache is not None:
+        for row, (request, cache) in enumerate(zip(requests, drawn.caches)):
+            completion = self._completion(request, drawn.ids[row], drawn.logprobs[row], row in watch.expired)
+            if request.session is not None and cache is not None and completion.ids:
+                known = [*request.ids, *completion.ids[:-1]]
                 self._sessions.pop(request.session, None)
-                self._sessions[request.session] = _Session([*request.ids, *ids[:-1]], cache)
-            stopped = ids[-1] in request.sampling.stop
-            finish = Finish.STOP if stopped else Finish.LENGTH
-            answers.append(Completion(ids=tuple(ids), logprobs=tuple(logprobs), text=self._text(ids), finish=finish))
+                self._sessions[request.session] = _Session(known, cache[..., : len(known), :])
+            answers.append(completion)
         self._drop_oldest()
         return answers
+
+    def _completion(self, request: Request, ids: list[int], logprobs: list[float], expired: bool) -> Completion:
+        if expired:
+            error = f"no answer within {request.time_limit_s:g} s ({len(ids)} tokens were drawn)"
+            return Completion(ids=(), logprobs=(), text="", finish=Finish.FAILED, error=error)
+        if ended := cut(ids, request.sampling.stop_texts, self._text):
+            kept = ended.count
+            return Completion(
+                ids=tuple(ids[:kept]), logprobs=tuple(logprobs[:kept]), text=ended.text, finish=Finish.STOP
+            )
+        finish = Finish.STOP if ids[-1] in request.sampling.stop else Finish.LENGTH
+        return Completion(ids=tuple(ids), logprobs=tuple(logprobs), text=self._text(ids), finish=finish)
 
     def _drop_oldest(self) -> None:
         kept = sum(session.cache.nbytes for session in self._sessions.values())
@@ -139,14 +157,39 @@ class LocalEngine:
         return session.cache[..., : len(request.ids) - 1, :]
 
 
+class _Watch:
+    """What ends a row beside its stop ids and its room: a text it has written, or its time."""
+
+    def __init__(self, requests: Sequence[Request], decode: Decode) -> None:
+        now = time.monotonic()
+        self._decode = decode
+        self._texts = [request.sampling.stop_texts for request in requests]
+        self._until = [now + (inf if request.time_limit_s is None else request.time_limit_s) for request in requests]
+        self.needed = any(self._texts) or min(self._until) < inf
+        self.expired: set[int] = set()
+        """Rows whose time was over."""
+
+    def ends(self, row: int, drawn: Sequence[int]) -> bool:
+        """Whether the row is to draw no further."""
+        if time.monotonic() > self._until[row]:
+            self.expired.add(row)
+            return True
+        return bool(self._texts[row]) and first_stop(self._decode(drawn), self._texts[row]) is not None
+
+
 class _Run:
     """One batch from its first logits to its last token."""
 
     def __init__(
-        self, decoder: Decoder, requests: Sequence[Request], room: Sequence[int], device: torch.device
+        self,
+        decoder: Decoder,
+        requests: Sequence[Request],
+        room: Sequence[int],
+        watch: _Watch,
+        device: torch.device,
     ) -> None:
         count, steps = len(requests), max(room)
-        self._decoder = decoder
+        self._decoder, self._watch = decoder, watch
         self._prompts = [len(request.ids) for request in requests]
         self._kept = [request.session is not None for request in requests]
         self._room_B = torch.tensor(room, device=device)
@@ -171,6 +214,8 @@ class _Run:
             done_steps += 1
             length_B += alive_B
             alive_B = alive_B & ~self._rules.stops(token_B) & (self._room_B > done_steps)
+            if self._watch.needed and done_steps % _LOOK == 0:
+                alive_B = self._looked(alive_B)
             alive = int(alive_B.sum())
             if alive < _ALIVE * len(self._rows):
                 self._collect(alive_B, length_B)
@@ -183,6 +228,14 @@ class _Run:
                 alive_B, token_B = alive_B[keep], token_B[keep]
                 self._rows = [self._rows[r] for r in keep.tolist()]
             logits_BV = self._decoder.step(token_B)
+
+    def _looked(self, alive_B: Tensor) -> Tensor:
+        """The rows that go on drawing."""
+        since = torch.stack(self._tokens_NB, 1).tolist()
+        alive = alive_B.tolist()
+        for at, row in enumerate(self._rows):
+            alive[at] = alive[at] and not self._watch.ends(row, self.ids[row] + since[at])
+        return torch.tensor(alive, device=alive_B.device)
 
     def _collect(self, alive_B: Tensor, length_B: Tensor) -> None:
         """Move what was drawn since the last call to the rows it belongs to, and keep the caches of ended sessions."""
