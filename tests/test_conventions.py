@@ -30,6 +30,7 @@ PURE = (
     "harness/scripted.py",
     "harness/seeds.py",
     "harness/statistics.py",
+    "harness/stopping.py",
     "harness/types.py",
     "tasks/nano_world.py",
     "training/advantages.py",
