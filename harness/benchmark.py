@@ -1,14 +1,29 @@
 """What a benchmark is: items, presets, and a way to play samples; the port between the evaluation and its tasks.
 
-A benchmark knows its data, prompts and scorers. It does not know folders, caches, resume or statistics: it is handed the
+A benchmark knows its data, prompts and scorers. It does not know folders, caches, resume or statistics: it gets the
 samples that are still due and gives each result to the sink the moment it is known.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Mapping, Protocol, Sequence
+from typing import Literal, Mapping, Protocol, Sequence
 
+from .sandbox import Policy, SandboxReport
 from .types import Completion, Message, Model, Outcome, Sampling
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expect:
+    """What one sample costs, for the forecast before a run; a guess that is written down, never part of a score."""
+
+    turns: int = 1
+    """Requests to the model."""
+    prompt_tokens: int = 500
+    """Of each request."""
+    completion_tokens: int = 1000
+    """Of each request."""
+    user_turns: int = 0
+    """Requests to the simulated user and the judge."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,8 +47,15 @@ class Preset:
     user: str = ""
     """The simulated user's model, as `open_model` takes it; empty where there is none."""
     judge: str = ""
+    user_sampling: Sampling | None = None
+    """Of the simulated user."""
     exclude: tuple[str, ...] = ()
-    """Categories or items that this preset leaves out, with the reason in docs/benchmarks.md."""
+    """Categories or items that this preset leaves out, with the reason beside them in the TOML file."""
+    options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """What else the protocol fixes and only this benchmark reads."""
+    mean: Literal["items", "categories"] = "items"
+    """The headline is the mean over items, or the unweighted mean of the categories' means."""
+    expect: Expect = Expect()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +65,7 @@ class TaskItem:
     id: str
     """Hash of the item's content, stable over runs."""
     category: str
+    """A part of the benchmark with a number of its own; `group/part` where that number is a mean over parts."""
     gold: str
     """Hash of the gold answer."""
     payload: object = field(repr=False)
@@ -55,7 +78,8 @@ class Due:
     item: TaskItem
     repeat: int
     seed: int
-    """Of the sampling; depends on (run seed, item, repeat) alone."""
+    """Of the sampling; depends on (run seed, benchmark, item, repeat) alone. Every request that is made for this
+    sample, to whichever player, carries it as its seed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,25 +108,39 @@ class Sink(Protocol):
         """Record one sample; the completions are kept only where the user asked for it."""
         ...
 
+    def sandboxed(self, report: SandboxReport) -> None:
+        """Record the sandbox in which what the model wrote is run; as often as it is opened."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Players:
-    """The models of one evaluation."""
+    """The models of one evaluation, and the terms on which programs that they write may run."""
 
     model: Model
     user: Model | None = None
     judge: Model | None = None
+    sandbox: Policy = Policy()
 
 
 class Benchmark(Protocol):
-    """One benchmark of the suite. Modules of `tasks` hold one each; `tasks/benchmarks.py` lists them."""
+    """One benchmark of the suite. Modules of `tasks` hold one each; `tasks/benchmarks.py` lists them.
+
+    Its presets stand in `presets/NAME.toml` beside its module. A class that names this one as its base needs only the
+    members without a default.
+    """
 
     name: str
     scorer_version: str
     """Changes whenever a verdict may change."""
+    closed: bool = False
+    """The problems' texts may not reach the disk: nothing is cached, and what quotes `problem` is not recorded."""
+    packages: tuple[str, ...] = ()
+    """Distributions on which a verdict depends; their versions stand in the provenance."""
 
     def load(self, preset: Preset, data: Path | None) -> list[TaskItem]:
-        """The items of the preset's slice. Raises InputError naming every missing or wrong file, before any model."""
+        """The items of the preset's slice, the same in the same order each time, without the network when
+        HF_HUB_OFFLINE is 1. Raises InputError naming every missing or wrong file; no model is loaded yet."""
         ...
 
     def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
@@ -116,3 +154,11 @@ class Benchmark(Protocol):
     def gold_replies(self, item: TaskItem) -> list[Message]:
         """The replies of a perfect player, for the preflight; empty when no gold solution is known."""
         ...
+
+    def user_replies(self, item: TaskItem) -> list[Message]:
+        """What the simulated user says in the preflight, the last one again and again; empty without a user."""
+        return []
+
+    def problem(self, item: TaskItem) -> str:
+        """The text that a closed benchmark keeps off the disk, with options and whatever else may not be quoted."""
+        return ""

@@ -1,0 +1,64 @@
+"""From a task's name to its benchmark and its presets: names of `tasks/benchmarks.py`, or a user's own `module:object`.
+
+Only what is asked for is imported, so a benchmark whose package is not installed fails alone and with one sentence.
+"""
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..benchmark import Benchmark
+from ..errors import InputError, nearest
+from .presets import Protocols, read_protocols
+
+LISTING = "spadework.tasks.benchmarks"
+"""A string: this layer imports nothing of the one above."""
+PRESETS = "presets"
+"""Folder beside a benchmark's module."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A benchmark with its protocols, not yet loaded."""
+
+    name: str
+    module: str
+    benchmark: Benchmark
+    protocols: Protocols
+
+
+def listed() -> dict[str, str]:
+    """Name to `module:object` of the benchmarks that come with the house."""
+    found: dict[str, str] = importlib.import_module(LISTING).BENCHMARKS
+    return found
+
+
+def resolve(name: str) -> Task:
+    """The task of that name. Raises InputError: unknown (the nearest is offered), or a package is missing."""
+    known = listed()
+    if ":" not in name and name not in known:
+        raise InputError(f"unknown task {name!r}{nearest(name, known)}; the tasks are {', '.join(known)}.")
+    module, _, attribute = known.get(name, name).partition(":")
+    benchmark = _imported(name, module, attribute)
+    return Task(name=benchmark.name, module=module, benchmark=benchmark, protocols=protocols_of(benchmark, module))
+
+
+def protocols_of(benchmark: Benchmark, module: str) -> Protocols:
+    """The presets that lie beside a benchmark's module."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None, "the module was imported from a file"
+    return read_protocols(Path(spec.origin).parent / PRESETS / f"{benchmark.name}.toml")
+
+
+def _imported(name: str, module: str, attribute: str) -> Benchmark:
+    try:
+        found: Benchmark | None = getattr(importlib.import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"task {name!r} needs {error.name!r}, which is not installed; "
+            "install it, for the benchmarks that come with spadework by pip install 'spadework[eval]'."
+        ) from None
+    if found is None:
+        raise InputError(f"{module} has no {attribute!r}; name the benchmark's object as MODULE:OBJECT.")
+    return found
