@@ -27,7 +27,8 @@ from .watching import Watch, descendants
 
 LIMITS = Limits(load_cpu_s=0.25, call_cpu_s=0.15, frame_wall_s=0.5, life_cpu_s=2, memory_mb=256, respawns=2)
 PATIENCE_S = 3.0
-"""Wall seconds that one program may cost, all told."""
+"""Wall seconds that one program may cost, all told, on a machine with a core to spare; see `patience`."""
+CROWDED = 5.0
 BURIAL_S = 1.0
 """How long the processes of a closed program may take to die."""
 SLACK_MB = 16
@@ -124,8 +125,9 @@ class Arena:
 
     def _costs(self, outcome: Outcome) -> dict[Aim, str]:
         found = {}
-        if outcome.wall_s > PATIENCE_S:
-            found[Aim.TIME] = f"{outcome.wall_s:.2f} s at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        if outcome.wall_s > patience():
+            load = f"a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+            found[Aim.TIME] = f"{outcome.wall_s:.2f} s are more than {patience():.1f} s, at {load}"
         if outcome.peak_mb > self.limits.memory_mb + SLACK_MB:
             found[Aim.MEMORY] = f"{outcome.peak_mb:.0f} MB resident"
         return found
@@ -189,6 +191,12 @@ class Arena:
         self.peer.reset([(0, 1)])
         self.turns = 1
         self.peer.step([(0, self.around.secrets["peer"])])
+
+
+def patience() -> float:
+    """A crowded machine gets more time, as much as it is crowded, but no more than `CROWDED` times as much: the sandbox
+    too gives longer to a worker that waits for a core."""
+    return PATIENCE_S * min(CROWDED, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def _depth(value: object) -> int:

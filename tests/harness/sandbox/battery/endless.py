@@ -63,6 +63,12 @@ signal = tool("signal")
 signal.setitimer(signal.ITIMER_PROF, 1e-6, 1e-6)
 while True: pass
 """),
+    strike("wakeup_answers", Aim.BEYOND, FORBIDDEN, """
+signal = tool("signal")
+signal.set_wakeup_fd(4, warn_on_full_buffer=False)
+signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+while True: pass
+"""),
     strike("alarm_self", Aim.UNNOTICED, (CRASH, ErrorKind.EARLY_EXIT), """
 signal = tool("signal")
 signal.setitimer(signal.ITIMER_REAL, 0.01)

@@ -78,9 +78,11 @@ for _ in range(50): file.write(bytes(1 << 20))
 
 SECRETS = (
     strike("proc_environ", Aim.SECRET, FORBIDDEN, """
-found = b""
+found, refused = b"", None
 for who in ("self", "1", str(t["host"])):
-    found += tool("builtins").open(f"/proc/{who}/environ", "rb").read()
+    try: found += tool("builtins").open(f"/proc/{who}/environ", "rb").read()
+    except OSError as error: refused = error
+if refused and not found: raise refused
 at = found.find(t["variable"].encode())
 return found[max(at, 0) : at + 200].decode("utf-8", "replace")
 """),

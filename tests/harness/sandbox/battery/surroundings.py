@@ -39,7 +39,8 @@ class Surroundings:
         self.canary = self.folder / "canary"
         self._ears: dict[str, socket.socket] = {}
         self._open_ears()
-        os.environ[VARIABLE] = self.secrets["environment"]
+        # A process that was started with the variable shows that value in /proc for ever.
+        self.secrets["environment"] = os.environ.setdefault(VARIABLE, self.secrets["environment"])
         self._held = self._hold_a_descriptor()
         self._start_decoy()
         self.restore()
