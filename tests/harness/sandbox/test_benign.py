@@ -6,7 +6,8 @@ import pytest
 
 from spadework.harness.sandbox import DEFAULT_MODULES, Isolation, Policy, Sandbox
 
-from .ordinary import EXPECTED, MORE_MODULES, NUMERIC, STANDARD
+from .ordinary import EXPECTED, STANDARD
+from .ordinary_numeric import MORE_MODULES, NUMERIC
 
 ISOLATIONS: tuple[Isolation, ...] = ("module", "shared")
 
