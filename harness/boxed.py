@@ -3,19 +3,31 @@ r"""Finds the answer in a \boxed{...}: one pass over the text, braces balanced, 
 import re
 
 _OPEN = re.compile(r"\\boxed\s*\{")
+_FRAMED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 
 
-def last_box(text: str) -> str | None:
+def last_box(text: str, framed: bool = False) -> str | None:
     r"""Content of the last balanced, non-blank \boxed{...}, stripped; None when there is none.
 
     The last one, because models reason in boxes before they answer. `\{` and `\}` are characters, not braces;
     a box that is never closed is no box; `\boxed{{x}}` is x. Linear in the length of the text.
+    `framed` counts \fbox{...} as a box too.
     """
-    found: tuple[int, str] | None = None
+    for start, end in reversed(box_spans(text, framed)):
+        content = text[start:end].strip()
+        if content:
+            return _unwrapped(content) or None
+    return None
+
+
+def box_spans(text: str, framed: bool = False) -> list[tuple[int, int]]:
+    """Where the contents of the balanced boxes start and end, in the order of their starts."""
+    pattern = _FRAMED if framed else _OPEN
+    spans: list[tuple[int, int]] = []
     stack: list[int | None] = []
     position = 0
     while position < len(text):
-        opening = _OPEN.match(text, position)
+        opening = pattern.match(text, position)
         if opening:
             position = opening.end()
             stack.append(position)
@@ -25,10 +37,10 @@ def last_box(text: str) -> str | None:
             stack.append(None)
         elif character == "}" and stack:
             start = stack.pop()
-            if start is not None and (found is None or start > found[0]) and text[start:position].strip():
-                found = (start, text[start:position])
+            if start is not None:
+                spans.append((start, position))
         position += 2 if character == "\\" else 1
-    return None if found is None else _unwrapped(found[1].strip()) or None
+    return sorted(spans)
 
 
 def _unwrapped(content: str) -> str:

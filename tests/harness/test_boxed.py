@@ -2,7 +2,7 @@ from typing import Any, Callable
 
 import pytest
 
-from spadework.harness.boxed import last_box
+from spadework.harness.boxed import box_spans, last_box
 
 
 def official_action(text: str) -> str:
@@ -43,3 +43,13 @@ def test_only_a_balanced_box_with_something_in_it_is_a_box(text: str, content: s
 def test_fifty_thousand_open_boxes_are_no_box_and_as_many_nested_braces_are_one() -> None:
     assert last_box("\\boxed{" * 50_000) is None
     assert last_box("\\boxed{" + "{" * 50_000 + "}" * 50_000 + "}") is not None
+
+
+def test_an_fbox_is_a_box_where_the_caller_says_so() -> None:
+    assert last_box("\\boxed{1} then \\fbox{7}", framed=True) == "7"
+    assert last_box("\\boxed{\\fbox{7}}", framed=True) == "7"
+
+
+def test_spans_stand_in_the_order_of_their_starts_and_leave_out_what_is_never_closed() -> None:
+    text = "\\boxed{a \\boxed{b}} \\boxed{c"
+    assert [text[start:end] for start, end in box_spans(text)] == ["a \\boxed{b}", "b"]
