@@ -52,6 +52,8 @@ class RowResult:
     """This row minus another, by the other's run name (subject and baseline); absent where it cannot be compared."""
     seeds: tuple[int, ...]
     corpora: tuple[str, ...]
+    insecure: Mapping[int, tuple[str, ...]]
+    """By seed, what the sandbox of a run lacked of the layers that must hold; runs whose sandbox held are absent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,11 @@ class TableResult:
             reasons = dict.fromkeys(cell.note for cell in row.cells.values() if cell.missing)
             found += [f"{row.spec.run}: {reason}" for reason in reasons]
         return found
+
+    @property
+    def insecure(self) -> bool:
+        """Whether a program could reach beyond the sandbox in any of the runs."""
+        return any(row.insecure for row in self.rows)
 
     def row(self, run: str) -> RowResult:
         """The row of a run name."""
@@ -119,7 +126,8 @@ def _row(spec: TableSpec, row: RowSpec, runs: Sequence[Run], wanted: set[int], p
         cells[column.id] = replace(cell, paper=paper_figure(paper, row, column.paper))
     corpora = sorted({run.summary.corpus_digest for run in runs if run.summary.corpus_digest})
     seeds = tuple(run.summary.seed for run in runs)
-    return RowResult(spec=row, cells=cells, against={}, seeds=seeds, corpora=tuple(corpora))
+    insecure = {run.summary.seed: run.insecure for run in runs if run.insecure}
+    return RowResult(spec=row, cells=cells, against={}, seeds=seeds, corpora=tuple(corpora), insecure=insecure)
 
 
 def _cell(column: ColumnSpec, row: RowSpec, runs: Sequence[Run]) -> Cell:

@@ -8,7 +8,7 @@ from html import escape
 from .comparison import Verdict
 from .table_cells import Paper, TableResult
 from .table_panels import MARKS, Entry, Head, Panel, blocks
-from .table_words import conclusions, facts
+from .table_words import conclusions, facts, insecurity, row_label
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6470; --paper: #ffffff; --band: #f4f6f8; --line: #d5dae0;
@@ -41,7 +41,7 @@ def html(table: TableResult, paper: Paper | None = None) -> str:
     """The page."""
     found = blocks(table, paper)
     title = escape(table.spec.title)
-    subject = table.spec.row(table.spec.subject).label
+    subject = row_label(table.row(table.spec.subject))
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -49,6 +49,8 @@ def html(table: TableResult, paper: Paper | None = None) -> str:
     ]
     if table.gaps:
         parts.append(f'<p class="alarm">Incomplete: {escape("; ".join(table.gaps))}.</p>')
+    if table.insecure:
+        parts.append(f'<p class="alarm">{escape(insecurity(table))}</p>')
     parts += [_panel(panel, subject) for panel in found.panels]
     parts.append(f'<p class="fine">{_legend()}</p>')
     if found.footnotes:

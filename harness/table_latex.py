@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from .table_cells import Paper, TableResult
 from .table_panels import MARKS, Entry, Head, Panel, blocks
-from .table_words import conclusions, facts
+from .table_words import conclusions, facts, insecurity
+from .table_words import title as whole_title
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -31,12 +32,12 @@ def latex(table: TableResult, paper: Paper | None = None) -> str:
         notes = [f"\\textsuperscript{{{key}}} {escaped(text)}" for key, text in found.footnotes if key in used]
         lines += _float(table, panel, notes)
     lines += ["\\begin{itemize}\\footnotesize"]
-    lines += [f"\\item {escaped(text)}" for text in (*conclusions(table), *facts(table)) if text]
+    lines += [f"\\item {escaped(text)}" for text in (insecurity(table), *conclusions(table), *facts(table)) if text]
     return "\n".join([*lines, "\\end{itemize}"]) + "\n"
 
 
 def _float(table: TableResult, panel: Panel, notes: list[str]) -> list[str]:
-    title = escaped(f"{table.spec.title}{' (INCOMPLETE)' if table.gaps else ''}: {panel.title}.")
+    title = escaped(f"{whole_title(table)}: {panel.title}.")
     key = "paper" if panel.paper else next(k for k, text in table.spec.panels.items() if text == panel.title)
     legend = " ".join(f"{escaped(sign)} {verdict};" for verdict, sign in MARKS.items())
     verdicts = any(entry.verdict for _, entries in panel.rows for entry in entries)

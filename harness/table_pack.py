@@ -3,6 +3,7 @@
     <folder>/items.json.gz     {"format": 1, "legend": [outcome codes], "lists": {digest: [[item, category], ...]}}
     <folder>/<row>.json.gz     {"format": 1, "row": ..., "runs": [{"summary", "files", "answers"}]}
 
+A run whose sandbox lacked a layer that it must have carries `insecure`, what was lacking, as a fourth key.
 An outcome is one digit, a reward one position in a palette; `config.json` and `metrics.jsonl` go in as they are.
 `spadework table` gives the same bytes from here as from the run folders. More than `MAX_BYTES` is refused.
 """
@@ -31,10 +32,11 @@ class _Lists(msgspec.Struct, frozen=True, kw_only=True):
     lists: dict[str, list[tuple[str, str]]]
 
 
-class _Run(msgspec.Struct, frozen=True, kw_only=True):
+class _Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: Summary
     files: dict[str, str]
     answers: dict[str, Packed]
+    insecure: tuple[str, ...] = ()
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,12 +95,12 @@ def read_packed(folder: Path, rows: Sequence[str], scale: str) -> Evidence:
 
 def _packed(run: Run) -> _Run:
     answers = {key: pack(run.answers[key]) for key in sorted(run.answers)}
-    return _Run(summary=run.summary, files=run.files, answers=answers)
+    return _Run(summary=run.summary, files=run.files, answers=answers, insecure=run.insecure)
 
 
 def _unpacked(run: _Run, lists: dict[str, ItemList], legend: Sequence[str], where: str) -> Run:
     answers = {key: unpack(packed, lists, legend, f"{where} ({key})") for key, packed in run.answers.items()}
-    return Run(summary=run.summary, answers=answers, files=run.files)
+    return Run(summary=run.summary, answers=answers, files=run.files, insecure=run.insecure)
 
 
 def _compressed(value: msgspec.Struct) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .comparison import Difference, Verdict
 from .table_cells import Cell, Paper, RowResult, TableResult, paper_figure
 from .table_spec import ColumnSpec, TableSpec
-from .table_words import signed, span
+from .table_words import row_label, signed, span
 
 DASH = "\u2013"
 MARKS = {Verdict.BETTER: "\u25b2", Verdict.WORSE: "\u25bc", Verdict.CANNOT_TELL: "\u2248"}
@@ -89,7 +89,7 @@ def _panel(table: TableResult, title: str, columns: Sequence[ColumnSpec], letter
         entries = [entry for column in columns for entry in _entries(row.cells[column.id], letters)]
         percent = spec.column(spec.compare).kind in PERCENT
         entries += [_against(row, other, percent=percent) for other in others]
-        rows.append((row.spec.label, tuple(entries)))
+        rows.append((row_label(row), tuple(entries)))
     return Panel(title=title, heads=tuple(heads), rows=tuple(rows))
 
 

@@ -6,6 +6,7 @@ A run lies at `<runs>/<row>/seed<N>/`:
     records/<checkpoint>.<mode>.jsonl checkpoint chosen | last, mode greedy | sampled; one line a sample:
                                       {"item": "hard/order/6/17", "category": "hard", "outcome": "right", "reward": 0.5}
     config.json, metrics.jsonl        carried along by `table_pack`
+    provenance.json                   whether a sandbox of the run lacked a layer that it must have
 
 `last.*` may be left out when the summary says that the chosen checkpoint is the last. The compact copy of the same
 evidence, which is committed, is read by `table_pack`. What this is not: a maker of numbers.
@@ -20,6 +21,7 @@ import msgspec
 
 from .answers import Answers, parse
 from .errors import InputError
+from .provenance import insecure_lines
 
 CHECKPOINTS = ("chosen", "last")
 MODES = ("greedy", "sampled")
@@ -57,6 +59,8 @@ class Run:
     """By `<checkpoint>.<mode>`."""
     files: dict[str, str]
     """Texts that travel with the packed copy, by file name."""
+    insecure: tuple[str, ...] = ()
+    """What its sandboxes lacked of the layers that must hold; empty for a run whose sandbox held."""
 
     def answered(self, checkpoint: str, mode: str) -> Answers | None:
         """The answers of a checkpoint; the chosen one stands for the last (and back) when they are the same step."""
@@ -149,4 +153,5 @@ def _read_run(folder: Path, row: str, seed: int) -> Run:
     files = {
         name: (folder / name).read_text() for name in ("config.json", "metrics.jsonl") if (folder / name).is_file()
     }
-    return Run(summary=summary, answers=answers, files=files)
+    insecure = tuple(insecure_lines(folder / "provenance.json"))
+    return Run(summary=summary, answers=answers, files=files, insecure=insecure)

@@ -8,6 +8,7 @@ from rich.text import Text
 from .comparison import Verdict
 from .table_cells import TableResult
 from .table_panels import MARKS, Entry, blocks
+from .table_words import insecurity
 
 STYLES = {Verdict.BETTER: "green", Verdict.WORSE: "red", Verdict.CANNOT_TELL: "dim"}
 
@@ -25,8 +26,9 @@ def terminal_table(table: TableResult, status: Mapping[str, str] | None = None, 
     panel = blocks(table).panels[0]
     narrow = width < WIDE
     shown = [number for number, head in enumerate(panel.heads) if not head.paper]
-    title = f"{table.spec.title} {'(incomplete)' if table.gaps else ''}".strip()
-    drawn = Table(title=title, title_justify="left", header_style="bold", caption=_legend(), caption_justify="left")
+    marks = [mark for mark, given in (("(incomplete)", table.gaps), ("(INSECURE)", table.insecure)) if given]
+    title, caption = " ".join([table.spec.title, *marks]), Text("\n".join(filter(None, (_legend(), insecurity(table)))))
+    drawn = Table(title=title, title_justify="left", header_style="bold", caption=caption, caption_justify="left")
     drawn.add_column("row", min_width=16)
     for number in shown:
         head = panel.heads[number]

@@ -9,7 +9,7 @@ from io import StringIO
 
 from .table_cells import Cell, Paper, RowResult, TableResult
 from .table_panels import MARKS, Entry, Head, Panel, blocks
-from .table_words import conclusions, facts
+from .table_words import conclusions, facts, insecurity, title
 
 FIELDS = (
     "row", "label", "column", "unit", "value", "low", "high", "n_items", "n_samples", "n_scored", "n_seeds", "seed_sd",
@@ -20,11 +20,12 @@ FIELDS = (
 def markdown(table: TableResult, paper: Paper | None = None) -> str:
     """The whole table: panels, marks, footnotes, conclusions, fine print."""
     found = blocks(table, paper)
-    mark = " (INCOMPLETE)" if table.gaps else ""
-    lines = [f"## {_escaped(table.spec.title)}{mark}", ""]
+    lines = [f"## {_escaped(title(table))}", ""]
     for panel in found.panels:
         lines += [f"**{_escaped(panel.title)}**", "", *_panel_lines(panel), ""]
     lines += [", ".join(f"{sign} {verdict}" for verdict, sign in MARKS.items()) + ".", ""]
+    if table.insecure:
+        lines += [f"**{_escaped(insecurity(table))}**", ""]
     if found.footnotes:
         lines += ["; ".join(f"<sup>{letter}</sup> {_escaped(reason)}" for letter, reason in found.footnotes) + ".", ""]
     lines += ["**What can be concluded**", "", *(f"- {_escaped(text)}" for text in conclusions(table) if text), ""]
@@ -62,17 +63,19 @@ def _escaped(text: str) -> str:
 
 
 def csv_text(table: TableResult) -> str:
-    """One line a cell and a comparison; see the module."""
+    """One line a cell and a comparison; see the module. With insecure runs there is a last column that names them."""
     stream = StringIO()
-    writer = csv.DictWriter(stream, FIELDS, restval="", lineterminator="\n")
+    fields = [*FIELDS, "insecure"] if table.insecure else FIELDS
+    writer = csv.DictWriter(stream, fields, restval="", lineterminator="\n")
     writer.writeheader()
     for row in table.rows:
+        marked = {"insecure": _insecure(row)} if table.insecure else {}
         for cell in row.cells.values():
-            writer.writerow(_cell_fields(row, cell))
+            writer.writerow(_cell_fields(row, cell) | marked)
         for other, found in row.against.items():
             column = table.spec.column(table.spec.compare)
             writer.writerow({
-                **_names(row), "column": f"{column.id} minus {other}", "unit": _unit(column.kind),
+                **_names(row), **marked, "column": f"{column.id} minus {other}", "unit": _unit(column.kind),
                 "value": _number(found.value), "low": _number(found.low), "high": _number(found.high),
                 "n_items": found.n_items, "n_seeds": found.n_seeds, "verdict": found.verdict, "p": _number(found.p),
                 "p_holm": _number(found.p_holm), "detectable": _number(found.detectable), "test": found.test,
@@ -95,6 +98,11 @@ def _cell_fields(row: RowResult, cell: Cell) -> dict[str, object]:
 
 def _names(row: RowResult) -> dict[str, object]:
     return {"row": row.spec.run, "label": row.spec.label}
+
+
+def _insecure(row: RowResult) -> str:
+    """What the sandbox of each run of a row lacked."""
+    return "; ".join(f"seed {seed}: {', '.join(lines)}" for seed, lines in row.insecure.items())
 
 
 def _unit(kind: str) -> str:

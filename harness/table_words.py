@@ -100,6 +100,37 @@ def _reach(table: TableResult) -> str:
     )
 
 
+def title(table: TableResult) -> str:
+    """The table's title with what has to be known before anything else."""
+    marks = [mark for mark, given in ((" (INCOMPLETE)", table.gaps), (" (INSECURE)", table.insecure)) if given]
+    return "".join([table.spec.title, *marks])
+
+
+def row_label(row: RowResult) -> str:
+    """The row's label, marked when any of its runs was insecure."""
+    return f"{row.spec.label} (insecure)" if row.insecure else row.spec.label
+
+
+def insecurity(table: TableResult) -> str:
+    """Which rows and runs were made without a sandbox that holds, and what that means; empty when none was."""
+    made = []
+    for row in table.rows:
+        by_lack: dict[str, list[int]] = {}
+        for seed, lines in row.insecure.items():
+            by_lack.setdefault("; ".join(line.removeprefix("INSECURE: ") for line in lines), []).append(seed)
+        made += [f"{row.spec.label}, {_seeds(seeds)}: {lack}" for lack, seeds in by_lack.items()]
+    if not made:
+        return ""
+    return (
+        f"INSECURE: some runs were made with a sandbox that lacked a layer it must have ({'; '.join(made)}). Programs "
+        "that a model wrote could reach beyond their process there, so nothing vouches for these rows' figures."
+    )
+
+
+def _seeds(seeds: list[int]) -> str:
+    return f"seed{'s' * (len(seeds) > 1)} {' and '.join(map(str, seeds))}"
+
+
 def facts(table: TableResult) -> list[str]:
     """The caption's fine print: metric, items, samples, seeds, tests, digests."""
     spec = table.spec

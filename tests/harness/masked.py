@@ -6,7 +6,8 @@ import os
 import struct
 import subprocess
 import sys
-from pathlib import Path
+from types import MappingProxyType
+from typing import Mapping
 
 from spadework.harness.sandbox.kernel import NUMBERS, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl
 
@@ -16,6 +17,8 @@ LANDLOCK = NUMBERS[MACHINE]["landlock_create_ruleset"]
 PRCTL = NUMBERS[MACHINE]["prctl"]
 PIDFD_OPEN = NUMBERS[MACHINE]["pidfd_open"]
 LOAD, EQUAL, RETURN, FAIL, ALLOW = 0x20, 0x15, 0x06, 0x00050000, 0x7FFF0000
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def without(number: int, code: int = errno.ENOSYS) -> None:
@@ -34,11 +37,15 @@ def without(number: int, code: int = errno.ENOSYS) -> None:
 
 
 def spadework(
-    *words: str, lacking: int | None = None, code: int = errno.ENOSYS, cwd: Path | None = None, columns: int = 80
+    *words: str,
+    lacking: int | None = None,
+    code: int = errno.ENOSYS,
+    stdin: str = "",
+    environ: Mapping[str, str] = NOTHING,
 ) -> subprocess.CompletedProcess[str]:
-    """The command on a machine that lacks a call."""
+    """The command on a machine that lacks a call, in a terminal of 80 columns."""
     return subprocess.run(
-        [sys.executable, "-m", "spadework.harness", *words], capture_output=True, text=True, cwd=cwd, timeout=120,
-        env={**os.environ, "COLUMNS": str(columns)},
+        [sys.executable, "-m", "spadework.harness", *words], capture_output=True, text=True, timeout=120, input=stdin,
+        env={**os.environ, "COLUMNS": "80", **environ},
         preexec_fn=None if lacking is None else lambda: without(lacking, code),
     )  # fmt: skip

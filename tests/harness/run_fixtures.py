@@ -83,6 +83,13 @@ def write_summary(
     (run / "summary.json").write_text(json.dumps(summary, indent=2))
 
 
+def write_insecure(run: Path, *lacking: str) -> None:
+    """The provenance of a run in two sittings: a sandbox that held, then one without these layers."""
+    lines = ["all layers hold", f"INSECURE: without {', '.join(f'{layer} (switched off)' for layer in lacking)}"]
+    entries = [{"sandbox": {"describe": line, "insecure": line.startswith("INSECURE"), "layers": {}}} for line in lines]
+    (run / "provenance.json").write_text(json.dumps(entries))
+
+
 def write_definition(folder: Path) -> Path:
     """The shipped table definition with the paper's figures, in a folder of its own."""
     (folder / "paper").mkdir(parents=True)
