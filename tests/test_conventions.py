@@ -23,6 +23,8 @@ PURE = (
     "harness/comparison.py",
     "harness/config.py",
     "harness/dialect.py",
+    "harness/engines/calls.py",
+    "harness/engines/messages.py",
     "harness/errors.py",
     "harness/returns.py",
     "harness/sampling.py",
