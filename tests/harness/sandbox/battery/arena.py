@@ -25,7 +25,8 @@ from .numbers import calls
 from .surroundings import Surroundings
 from .watching import Watch, descendants
 
-LIMITS = Limits(load_cpu_s=0.25, call_cpu_s=0.15, frame_wall_s=0.5, life_cpu_s=2, memory_mb=256, respawns=2)
+LIMITS = Limits(load_cpu_s=0.2, call_cpu_s=0.15, frame_wall_s=0.5, life_cpu_s=2, memory_mb=256, respawns=2)
+"""A call's CPU time is under half the deadline: who has used that much is not starved, and would be taken to hang."""
 PATIENCE_S = 3.0
 """Wall seconds that one program may cost, all told, on a machine with a core to spare; see `patience`."""
 CROWDED = 5.0
