@@ -101,8 +101,9 @@ def packages() -> list[Finding]:
 
 def data() -> list[Finding]:
     """What ships with the package, checked; and the folder of test data."""
-    nano = [_checkpoint(name) for name in CHECKPOINTS]
-    return [*nano, _pool("nano"), _corpus(), *_test_data()]
+    nano = [checkpoint(name, _shipped("spadework.training", "nano", name)) for name in CHECKPOINTS]
+    static = pool("nano", _shipped("spadework.baselines", "pools", "nano"))
+    return [*nano, static, _corpus(), *_test_data()]
 
 
 def version(name: str) -> str | None:
@@ -154,8 +155,8 @@ def _shipped(package: str, *parts: str) -> Traversable | None:
         return None
 
 
-def _checkpoint(name: str) -> Finding:
-    folder = _shipped("spadework.training", "nano", name)
+def checkpoint(name: str, folder: Traversable | None) -> Finding:
+    """A model's folder, by the names of its files."""
     lacking = [file for file in CHECKPOINT_FILES if folder is None or not folder.joinpath(file).is_file()]
     detail = f"lacks {', '.join(lacking)}" if lacking else "model, tokenizer and settings are there"
     return Finding(
@@ -163,9 +164,8 @@ def _checkpoint(name: str) -> Finding:
     )  # fmt: skip
 
 
-def _pool(name: str) -> Finding:
-    """The static pool; `sha256sum` would read its list of checksums."""
-    folder = _shipped("spadework.baselines", "pools", name)
+def pool(name: str, folder: Traversable | None) -> Finding:
+    """A static pool, by its list of checksums."""
     sums = folder.joinpath("checksums.sha256") if folder is not None else None
     if folder is None or sums is None or not sums.is_file():
         return Finding(name=f"pool {name}", detail="not there", there=False, remedy=REINSTALL)

@@ -22,6 +22,8 @@ from .layers import CLEAN_ENVIRONMENT, Layer, LayerState, SandboxReport, ServerS
 
 SERVER = Path(__file__).with_name("server.py")
 START_SECONDS = 30.0
+SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
+"""Names of `sys.platform` for people."""
 log = logging.getLogger(__name__)
 _told: set[str] = set()
 
@@ -41,9 +43,10 @@ class ForkServer:
     def __init__(self, setup: ServerSetup) -> None:
         """Raises SandboxUnavailable with the reason and what to do."""
         if sys.platform != "linux":
+            system = SYSTEMS.get(sys.platform, sys.platform)
             raise SandboxUnavailable(
-                f"the sandbox needs Linux (seccomp, pidfds) and this is {platform.system()}, where it does not run, "
-                "insecure or not; run the command in a Linux container or a virtual machine",
+                f"the sandbox needs Linux (seccomp, pidfds) and this is {system}, where it does not run, insecure or "
+                "not; run the command in a Linux container or a virtual machine",
                 SandboxReport(
                     machine=platform.machine(), kernel=platform.release(),
                     layers={layer: LayerState(state="missing", detail="needs Linux") for layer in Layer},
