@@ -73,8 +73,9 @@ def confine_server(jail: Jail) -> None:
     """
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")  # when the machine runs out of memory, our processes go first
+    user = os.getuid()  # a user namespace that could be entered and not be set up hides it
     jail.put_on(Layer.NAMESPACES, _namespaces)
-    jail.put_on(Layer.UID, _drop_user)
+    jail.put_on(Layer.UID, lambda: _drop_user(user))
     if jail.wants(Layer.NAMESPACES):
         _become_first_process(jail)
     if jail.wants(Layer.NO_NEW_PRIVS):
@@ -133,9 +134,9 @@ def _namespaces() -> str:
     return how
 
 
-def _drop_user() -> str:
+def _drop_user(user: int) -> str:
     """Root becomes nobody: the kernel does not hold root to a number of processes. Capabilities go in either case."""
-    if os.getuid() == 0:
+    if user == 0:
         try:
             os.setgroups([])
             os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -145,7 +146,7 @@ def _drop_user() -> str:
         probes.require_no_way_back()
         return f"as user {NOBODY}"
     drop_capabilities()
-    return f"as user {os.getuid()}, like the host"
+    return f"as user {user}, like the host"
 
 
 def _become_first_process(jail: Jail) -> None:

@@ -12,9 +12,11 @@ import pytest
 
 from spadework.harness import doctor_machine
 from spadework.harness.devices import Device, Torch, look
+from spadework.harness.doctor_sandbox import PROGRAM
 from spadework.harness.errors import ExitCode
 from spadework.harness.hardware import Groups, cores, memory
 from spadework.harness.sandbox import Layer, Sandbox
+from spadework.harness.sandbox.kernel import drop_capabilities
 
 from .masked import LANDLOCK, PIDFD_OPEN, PRCTL, UNSHARE, spadework
 
@@ -88,6 +90,22 @@ def test_a_machine_without_a_wanted_layer_is_safe_and_says_what_to_do(
     assert done.returncode == ExitCode.OK
     assert f"{layer} wanted missing" in told(done) and remedy in told(done).partition(f"{layer} wanted")[2]
     assert f"can be started safely here, without {layer} (" in told(done)
+
+
+def test_root_that_may_not_change_its_user_is_not_told_to_be_somebody_else() -> None:
+    """Without capabilities root can enter a user namespace and not set it up; it is root all the same."""
+    script = (
+        "from pathlib import Path\nfrom spadework.harness.sandbox import Layer, Sandbox\n"
+        f"with Sandbox() as sandbox:\n    process = sandbox.open({PROGRAM!r})\n    process.reset([(0, 1)])\n"
+        "    status = Path(f'/proc/{process.pid}/status').read_text().splitlines()\n"
+        "    user = next(line.split()[1] for line in status if line.startswith('Uid:'))\n"
+        "    print(sandbox.report.state(Layer.UID).state == 'held', user != '0')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, preexec_fn=drop_capabilities
+    )  # fmt: skip
+    held, other = done.stdout.split()
+    assert held == other == str(os.getuid() != 0)
 
 
 def test_a_sandbox_in_which_no_program_runs_is_no_safe_one(quick: dict[str, str]) -> None:
