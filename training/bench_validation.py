@@ -5,10 +5,10 @@ import resource
 import statistics
 import time
 
-from ..harness.sandbox import Sandbox
+from ..harness.sandbox import Sandbox, ValidEnvironment
 from ..tasks.nano_world import FAMILIES, draw
 from .hints import check_hints
-from .validation import Valid, validate
+from .validation import validate
 
 CANDIDATES, REPEATS = 96, 5
 TARGET_MS = 25.0
@@ -29,21 +29,23 @@ def cpu_s() -> float:
 
 
 def measure(seed: int) -> tuple[float, float, float]:
-    """(ms CPU a candidate, ms wall a candidate, ms CPU a hint), the server's start taken off."""
+    """(ms CPU a candidate, ms wall a candidate, ms CPU a hint), without the servers' start."""
     started = cpu_s()
     Sandbox().close()
-    empty = cpu_s() - started
+    server = cpu_s() - started
     started, sources = cpu_s(), candidates(seed)
     with Sandbox() as sandbox:
         start = time.perf_counter()
         verdicts = validate(sources, sandbox)
         wall = time.perf_counter() - start
-    validated = cpu_s() - started - empty
-    programs = [one.program("any", hint="take the last one first") for one in verdicts if isinstance(one, Valid)]
+    validated = cpu_s() - started - 2 * server
+    programs = [
+        one.program("any", hint="take the last one first") for one in verdicts if isinstance(one, ValidEnvironment)
+    ]
     started = cpu_s()
     with Sandbox() as sandbox:
         check_hints(programs, sandbox, seed)
-    hinted = cpu_s() - started - empty
+    hinted = cpu_s() - started - server
     return validated * 1e3 / len(sources), wall * 1e3 / len(sources), hinted * 1e3 / len(programs)
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Sequence
 from ..harness.config import Section
 from ..harness.dialect import Dialect, Role
 from ..harness.errors import InputError
-from ..harness.sandbox import Sandbox
+from ..harness.sandbox import Sandbox, ValidationSettings
 from ..harness.seeds import derive
 from ..harness.types import Completion, Model, Program, Request, Sampling, Trajectory
 from .corpus import Corpus
@@ -21,7 +21,7 @@ from .hints import LeakSettings, check_hints
 from .memory import EnvironmentMemory
 from .proposal import Rejection, source_of
 from .skills import SKILLS, active_skills, skill_of_slot
-from .validation import ValidationSettings, validate
+from .validation import validate
 
 DUPLICATE = "duplicate"
 

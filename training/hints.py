@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Sequence
 
 from ..harness.sandbox import Sandbox, close_all
+from ..harness.sandbox.trials import Player, Trial, play_trials
 from ..harness.seeds import derive
 from ..harness.types import Program
-from .validation import Player, Probe, play_probes
 
 WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 """A word or a number, decimals included."""
@@ -68,34 +68,34 @@ def check_hints(
 ) -> list[LeakVerdict]:
     """The verdict on the hint of every program, in order; all programs are played at once."""
     settings = settings or LeakSettings()
-    played: list[list[Probe]] = []
+    played: list[list[Trial]] = []
     for program in programs:
         words = spoken(program.hint or "")
         seeds = [derive(seed, "leak", program.id, number) for number in range(settings.instances)]
-        played.append([Probe(seed=one, player=_saying(words), steps=[]) for one in seeds] if words else [])
-    probed = [program.source for program, probes in zip(programs, played, strict=True) if probes]
-    batch = dict(zip(sandbox.open_all(probed), filter(None, played), strict=True))
+        played.append([Trial(one, _saying(words)) for one in seeds] if words else [])
+    asked = [program.source for program, trials in zip(programs, played, strict=True) if trials]
+    batch = dict(zip(sandbox.open_all(asked), filter(None, played), strict=True))
     try:
-        play_probes(batch, max((program.max_turns for program in programs), default=0))
+        play_trials(batch, max((program.max_turns for program in programs), default=0))
     finally:
         close_all(batch)
-    return [judge_hint(program, probes, settings) for program, probes in zip(programs, played)]
+    return [judge_hint(program, trials, settings) for program, trials in zip(programs, played)]
 
 
-def judge_hint(program: Program, probes: Sequence[Probe], settings: LeakSettings) -> LeakVerdict:
+def judge_hint(program: Program, trials: Sequence[Trial], settings: LeakSettings) -> LeakVerdict:
     """The verdict from what was played. Pure."""
     hint = program.hint or ""
     words = spoken(hint)
     if not words:
         return LeakVerdict(reason=LeakReason.NO_HINT, win_share=0.0, short_wins=0)
-    errors = [step.error for probe in probes for step in probe.steps if step.error is not None]
+    errors = [step.error for trial in trials for step in trial.steps if step.error is not None]
     if errors:
         return LeakVerdict(reason=LeakReason.PROGRAM_FAILED, win_share=0.0, short_wins=0, detail=str(errors[0]))
     # Actions after the last word were empty: no win of the words.
     allowed = min(len(words), program.max_turns)
-    lengths = [len(probe.steps) - 1 for probe in probes if probe.won and len(probe.steps) - 1 <= allowed]
-    share = sum(length >= settings.short for length in lengths) / len(probes)
-    values = instance_values(hint, program.source, [_shown(probe) for probe in probes])
+    lengths = [len(trial.steps) - 1 for trial in trials if trial.won and len(trial.steps) - 1 <= allowed]
+    share = sum(length >= settings.short for length in lengths) / len(trials)
+    values = instance_values(hint, program.source, [_shown(trial) for trial in trials])
     reason = LeakReason.INSTANCE_VALUE if values else None
     if share > settings.max_win_share:
         reason = LeakReason.WORDS_WIN
@@ -119,8 +119,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(WORD.findall(text.lower()))
 
 
-def _shown(probe: Probe) -> str:
-    return "\n".join(step.observation for step in probe.steps)
+def _shown(trial: Trial) -> str:
+    return "\n".join(step.observation for step in trial.steps)
 
 
 def _saying(words: Sequence[str]) -> Player:

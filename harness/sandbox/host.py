@@ -86,10 +86,12 @@ class Sandbox:
     def sibling(self) -> "Sandbox":
         """Another server of the same limits and policy: a program that shows addresses answers otherwise there.
 
-        Started at the first call, closed with this one.
+        Started at the first call, closed with this one. It stays behind in its process numbers, so that a program
+        that reads its own answers otherwise too.
         """
         if self._sibling is None:
             self._sibling = Sandbox(self.limits, self.policy)
+            self.fork(1)[0].close()
         return self._sibling
 
     def close(self) -> None:

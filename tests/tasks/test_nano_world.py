@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from spadework.harness.sandbox import Sandbox, reset_all, step_all
+from spadework.harness.sandbox import Sandbox, ValidationSettings, ValidEnvironment, reset_all, step_all
 from spadework.harness.seeds import derive, generator, text_id
 from spadework.harness.types import Program
 from spadework.tasks.nano import HARD_LEVELS, MAX_TURNS
@@ -16,7 +16,7 @@ from spadework.tasks.nano_world import FAMILIES, FRAME_WORDS, HELD_OUT, Family, 
 from spadework.training.hints import check_hints
 from spadework.training.nano import teacher
 from spadework.training.recipe import load_recipe
-from spadework.training.validation import Valid, ValidationSettings, validate
+from spadework.training.validation import validate
 
 NOUNS = tuple("fox hen oak elm bee cow rye ash ant bat cat dog eel fly gnu hog jay kit owl pig".split())
 LEVELS = range(1, 8)
@@ -42,7 +42,7 @@ def programs(draws: int) -> dict[str, str]:
 def test_every_family_is_valid_at_every_level(sandbox: Sandbox) -> None:
     drawn = programs(1)
     verdicts = validate(list(drawn.values()), sandbox, ValidationSettings(max_turns=MAX_TURNS))
-    assert {name: one for name, one in zip(drawn, verdicts, strict=True) if not isinstance(one, Valid)} == {}
+    assert {name: one for name, one in zip(drawn, verdicts, strict=True) if not isinstance(one, ValidEnvironment)} == {}
 
 
 def test_a_perfect_player_wins_every_family_at_every_level(sandbox: Sandbox) -> None:

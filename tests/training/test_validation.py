@@ -5,11 +5,12 @@ from random import Random
 
 import pytest
 
-from spadework.harness.sandbox import Limits, Sandbox
+from spadework.harness.sandbox import ErrorKind, Gate, Limits, Rejected, Sandbox, ValidationSettings, ValidEnvironment
+from spadework.harness.sandbox.limits import HOST_KINDS
 from spadework.harness.seeds import text_id
 from spadework.tasks.nano_world import FAMILIES, HELD_OUT, draw
 from spadework.training.proposal import Reason, Rejection
-from spadework.training.validation import Valid, ValidationSettings, validate
+from spadework.training.validation import GATES, REASONS, rejection, validate
 
 NOUNS = tuple("fox hen oak elm bee cow rye ash ant bat cat dog eel fly gnu hog".split())
 
@@ -40,14 +41,14 @@ def sandbox() -> Iterator[Sandbox]:
         yield shared
 
 
-def verdict(sandbox: Sandbox, source: str) -> Valid | Rejection:
+def verdict(sandbox: Sandbox, source: str) -> ValidEnvironment | Rejection:
     (found,) = validate([source], sandbox)
     return found
 
 
 def test_a_good_program_is_valid(sandbox: Sandbox) -> None:
     found = verdict(sandbox, GOOD)
-    assert isinstance(found, Valid), found
+    assert isinstance(found, ValidEnvironment), found
     program = found.program("logic", hint="add one")
     assert program.id == text_id(GOOD) and len(program.id) == 16
     assert (program.source, program.skill, program.hint, program.max_turns) == (GOOD, "logic", "add one", 12)
@@ -56,7 +57,7 @@ def test_a_good_program_is_valid(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("", Reason.CONTRACT),
+        ("", Reason.EMPTY),
         ("I am sorry, I cannot", Reason.DOES_NOT_LOAD),
         ("import subprocess\n" + GOOD, Reason.DOES_NOT_LOAD),
         ("raise ValueError('x')\n" + GOOD, Reason.DOES_NOT_LOAD),
@@ -92,7 +93,7 @@ def test_a_bad_program_is_rejected_with_its_reason(sandbox: Sandbox, source: str
 def test_state_left_over_from_an_earlier_episode_cannot_reach_the_next(sandbox: Sandbox) -> None:
     source = "import random\nSEEN = []\n" + swapped("self.turn += 1", "self.turn += 1; SEEN.append(1)")
     source = source.replace('("yes" if won else "no")', 'f"{len(SEEN)} {random.random()}"')
-    assert isinstance(verdict(sandbox, source), Valid)
+    assert isinstance(verdict(sandbox, source), ValidEnvironment)
 
 
 def test_module_state_of_the_library_that_leaks_between_instances_is_found(sandbox: Sandbox) -> None:
@@ -108,7 +109,7 @@ def test_many_candidates_are_examined_at_once_and_in_order(sandbox: Sandbox) -> 
     sources = [draw(family, level, NOUNS, rng) for family in families for level in (1, 3)]
     sources[3:3] = ["x = (", GOOD, GOOD]
     found = validate(sources, sandbox, ValidationSettings(together=10))
-    assert [one.source if isinstance(one, Valid) else one.reason for one in found] == [
+    assert [one.source if isinstance(one, ValidEnvironment) else one.reason for one in found] == [
         source if source != "x = (" else Reason.DOES_NOT_LOAD for source in sources
     ]
 
@@ -120,3 +121,14 @@ def test_no_candidates_give_no_verdicts(sandbox: Sandbox) -> None:
 def test_no_process_is_left_after_validation(sandbox: Sandbox) -> None:
     validate([GOOD, "x = ("], sandbox)
     assert not sandbox._processes
+
+
+def test_every_rejection_has_a_reason() -> None:
+    assert {kind for kind, reason in REASONS.items() if reason is Reason.HOST} == HOST_KINDS
+    always_with_a_kind = {Gate.TEXT, Gate.LOAD, Gate.CONTRACT, Gate.PLAY, Gate.ODD_ACTIONS, Gate.DETERMINISM}
+    assert set(GATES) == set(Gate) - always_with_a_kind
+
+
+def test_a_failure_of_the_host_counts_against_nobody() -> None:
+    killed = Rejected(gate=Gate.PLAY, kind=ErrorKind.KILLED, detail="somebody killed it")
+    assert rejection(killed).reason is Reason.HOST

@@ -14,13 +14,13 @@ from transformers import PreTrainedModel
 
 from ...harness.engine import LocalEngine
 from ...harness.episode import play
-from ...harness.sandbox import Sandbox
+from ...harness.sandbox import Sandbox, ValidationSettings
 from ...harness.seeds import derive, generator, text_id
 from ...harness.types import Arm, Episode, Play, Program, Request, Sampling
 from ...tasks.nano_world import FAMILIES
 from ..corpus import Corpus
 from ..proposal import Rejection
-from ..validation import ValidationSettings, validate
+from ..validation import validate
 from . import teacher
 from .dialect import NanoDialect
 from .organism import GATES
