@@ -29,13 +29,17 @@ PURE = (
     "harness/returns.py",
     "harness/sampling.py",
     "harness/sandbox/limits.py",
+    "harness/sandbox/runs.py",
     "harness/scripted.py",
     "harness/seeds.py",
     "harness/statistics.py",
     "harness/stopping.py",
     "harness/types.py",
     "tasks/letters.py",
+    "tasks/math_answers.py",
     "tasks/nano_world.py",
+    "tasks/tex_numbers.py",
+    "tasks/tex_text.py",
     "tasks/thinking.py",
     "training/advantages.py",
     "training/batch.py",
@@ -65,8 +69,8 @@ LONG_MODULES: frozenset[str] = frozenset()
 LONG_FUNCTIONS: frozenset[str] = frozenset()
 MANY_PARAMETERS: frozenset[str] = frozenset()
 
-BROAD_CATCHES = {"harness/sandbox/worker.py"}
-"""The one boundary: where a generated program's own code runs."""
+BROAD_CATCHES = {"harness/sandbox/script.py", "harness/sandbox/worker.py"}
+"""The one boundary, in each of its two roles: where code that a model wrote runs."""
 
 VAGUE = {"utils.py", "util.py", "common.py", "misc.py", "helpers.py"}
 TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".cfg", ".csv", ".html", ".tex", ""}

@@ -1,0 +1,1 @@
+"""Modules that run inside the jail alone, under their own names: they import nothing of ours (see `sandbox.runner`)."""
