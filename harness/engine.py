@@ -135,7 +135,7 @@ class LocalEngine:
             error = f"no answer within {request.time_limit_s:g} s ({len(ids)} tokens were drawn)"
             return Completion(ids=(), logprobs=(), text="", finish=Finish.FAILED, error=error)
         if ended := cut(ids, request.sampling.stop_texts, self._text):
-            kept = ended.count
+            kept = ended.length
             return Completion(
                 ids=tuple(ids[:kept]), logprobs=tuple(logprobs[:kept]), text=ended.text, finish=Finish.STOP
             )

@@ -12,7 +12,7 @@ Decode = Callable[[Sequence[int]], str]
 class Cut(NamedTuple):
     """A completion that ends at a stop text."""
 
-    count: int
+    length: int
     """Ids up to and including the one that completes the stop text."""
     text: str
     """What stands before it."""

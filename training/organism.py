@@ -1,16 +1,18 @@
 """What a scale brings along: a model with its dialect, its held-out suites, its parametric environments.
 
-The loop knows nothing else of a scale. `ORGANISMS` names them as strings, resolved when a run begins; the nano
-organism is the first, models from the Hub come behind the same port.
+The loop knows nothing else of a scale. `ORGANISMS` of `harness.engines` names them as strings, resolved when a run
+begins; the nano organism is the first, models from the Hub come behind the same port.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import Callable, Mapping, NamedTuple, Protocol, Sequence, cast
 
 from transformers import PreTrainedModel
 
 from ..harness.dialect import Dialect
-from ..harness.errors import InputError, nearest
+from ..harness.engines.organisms import ORGANISMS, check_organism
+from ..harness.errors import InputError
 from ..harness.evaluate import Item
 from ..harness.types import Program
 
@@ -29,6 +31,14 @@ class Gate(NamedTuple):
 
 class Organism(Protocol):
     """See the module."""
+
+    def folder(self, checkpoint: str) -> Path:
+        """Where a checkpoint lies. InputError with the nearest shipped name when there is none."""
+        ...
+
+    def dialect(self, checkpoint: str) -> Dialect:
+        """Its prompt format alone."""
+        ...
 
     def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
         """The model in float32 and its prompt format; `checkpoint` is a shipped name or a folder."""
@@ -51,13 +61,9 @@ class Organism(Protocol):
         ...
 
 
-ORGANISMS = {"nano": "spadework.training.nano.organism:NanoOrganism"}
-
-
 def resolve(name: str) -> Organism:
     """The organism of that name. InputError with the nearest one otherwise."""
-    if name not in ORGANISMS:
-        raise InputError(f"there is no organism {name!r}{nearest(name, ORGANISMS)}; use {', '.join(ORGANISMS)}.")
+    check_organism(name)
     module, _, attribute = ORGANISMS[name].partition(":")
     return cast(Organism, getattr(import_module(module), attribute)())
 

@@ -30,10 +30,15 @@ MAX_TURNS = suites.MAX_TURNS
 class NanoOrganism:
     """Shipped checkpoints `base` and `external`, suites of `tasks.nano`, families of `tasks.nano_world`."""
 
+    def folder(self, checkpoint: str) -> Path:
+        return _existing(checkpoint)
+
+    def dialect(self, checkpoint: str) -> Dialect:
+        return load(_existing(checkpoint))
+
     def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
-        folder = _existing(checkpoint)
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        return _model(folder).train(False), load(folder)
+        return _model(self.folder(checkpoint)).train(False), self.dialect(checkpoint)
 
     def gates(self, checkpoint: str) -> Mapping[str, Gate] | None:
         path = _folder(checkpoint) / "warm_start.json"

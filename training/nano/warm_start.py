@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
+from ...harness.engines.organisms import MARK
 from ...harness.errors import ExitCode
 from ...harness.seeds import derive, generator
 from ...tasks.nano_world import FAMILIES, HELD_OUT
@@ -226,6 +227,7 @@ def make(name: str, out: Path, tokens: int | None = None) -> dict[str, object]:
         "corpus": corpus.digest,
         "gates": measure(model, dialect, corpus, derive(mixture.seed, "gates")),
     }
+    (folder / MARK).write_text(json.dumps({"organism": "nano"}) + "\n")
     (folder / "warm_start.json").write_text(json.dumps(facts, indent=2) + "\n")
     print(name, json.dumps(facts["gates"], indent=2), flush=True)
     return facts
