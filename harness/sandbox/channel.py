@@ -4,6 +4,7 @@ Both ends are non-blocking: a stuck worker can delay an exchange up to its deadl
 ready to run and got little of the processor is not stuck: on a crowded machine it is given more time.
 """
 
+import math
 import os
 import select
 import signal
@@ -19,6 +20,8 @@ EXTENSIONS = 10
 """How often a starved worker's deadline is put off."""
 BUSY_SHARE = 0.5
 """A worker that used this share of the deadline as CPU time was not starved."""
+TICK_S = 0.1
+"""How often the CPU time of a worker with a limit on it is looked at."""
 
 
 class Channel:
@@ -28,13 +31,15 @@ class Channel:
         """`number` is the worker's process number as its server counts; `pid` is the same process as we count."""
         self.requests, self.answers, self.pidfd, self.number = requests, answers, pidfd, number
         self.pid = _pid_of(pidfd)
-        self.cpu_at_start = 0.0
+        self.cpu_at_start = self.cpu_seen = 0.0
+        self.cpu_limit_s = math.inf
+        """CPU seconds of its life at which the worker is killed by us, whatever it did to its own clocks."""
         self.outgoing: memoryview = memoryview(b"")
         self.incoming = bytearray()
         self.answer_limit = 0
         self.waiting = False
         self.failure = ""
-        """Empty, "hang", "crash" or "protocol"."""
+        """Empty, "hang", "cpu", "crash" or "protocol"."""
         for descriptor in (requests, answers):
             os.set_blocking(descriptor, False)
 
@@ -93,6 +98,13 @@ class Channel:
         """The deadline passed."""
         self._fail("hang")
 
+    def overdrawn(self) -> bool:
+        """Whether the worker has used up its CPU time; it is killed for it."""
+        if self.cpu_s() < self.cpu_limit_s:
+            return False
+        self._fail("cpu")
+        return True
+
     def starved(self, wall_s: float) -> bool:
         """Whether the worker wants the processor and did not get enough of it for a deadline of `wall_s`."""
         try:
@@ -102,15 +114,14 @@ class Channel:
         return state == "R" and self.cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
 
     def cpu_s(self) -> float:
-        """CPU seconds of the worker's life, by its POSIX clock; 0.0 once it is gone."""
-        if self.pid < 0:
-            return 0.0
-        try:
-            return time.clock_gettime((~self.pid << 3) | 2)
-        except OSError:
-            return 0.0
+        """CPU seconds of the worker's life, by its POSIX clock; as last seen once it is gone."""
+        if self.pid >= 0:
+            with suppress(OSError):
+                self.cpu_seen = time.clock_gettime((~self.pid << 3) | 2)
+        return self.cpu_seen
 
     def _fail(self, why: str) -> None:
+        self.cpu_s()
         self.failure, self.waiting = why, False
         self.kill()
 
@@ -148,16 +159,20 @@ def exchange(channels: Iterable[Channel], wall_s: float) -> None:
     for descriptor in writing:
         poll.register(descriptor, select.POLLOUT)
     deadline, extensions = time.monotonic() + wall_s, 0
+    limited = [channel for channel in waiting.values() if channel.cpu_limit_s < math.inf]
+    tick = TICK_S if limited else math.inf
     while waiting:
-        events = poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
-        if not events and time.monotonic() >= deadline:
+        for descriptor, _event in poll.poll(max(0.0, min(deadline - time.monotonic(), tick)) * 1000):
+            _attend(descriptor, waiting, writing, poll)
+        for channel in limited:
+            if channel.waiting and channel.overdrawn():
+                _forget(channel.answers, waiting, poll)
+        if time.monotonic() >= deadline:  # whatever has come: an answer that trickles in is none
             deadline, extensions = deadline + wall_s, extensions + 1
             for channel in list(waiting.values()):
                 if extensions > EXTENSIONS or not channel.starved(wall_s):
                     channel.hang()
                     _forget(channel.answers, waiting, poll)
-        for descriptor, _event in events:
-            _attend(descriptor, waiting, writing, poll)
 
 
 def _attend(descriptor: int, waiting: dict[int, Channel], writing: dict[int, Channel], poll: "select.poll") -> None:

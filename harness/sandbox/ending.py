@@ -3,7 +3,7 @@
 import os
 import signal
 
-from .limits import HOST_KINDS, EnvError, ErrorKind, Limits
+from .limits import HOST_KINDS, EnvError, ErrorKind
 
 UNKNOWN = -1
 """The wait status of a worker of which nobody knows how it ended."""
@@ -16,10 +16,12 @@ _BY_SIGNAL = {
 }
 
 
-def ending(failure: str, status: int, limits: Limits) -> EnvError:
-    """The error of a worker that gave no answer: `failure` is the channel's word, `status` its wait status."""
+def ending(failure: str, status: int, wall_s: float) -> EnvError:
+    """The error of a worker that gave no answer in `wall_s`: the channel's word `failure`, its wait status."""
     if failure == "hang":
-        return _error(ErrorKind.HANG, f"no answer within {limits.frame_wall_s:g} s")
+        return _error(ErrorKind.HANG, f"no answer within {wall_s:g} s")
+    if failure == "cpu":
+        return _error(ErrorKind.TIMEOUT, "more CPU time than it may use")
     if failure == "protocol":
         return _error(ErrorKind.PROTOCOL, "the process answered out of turn or too much")
     if status == UNKNOWN:

@@ -26,7 +26,7 @@ REMEMBERED = 512
 """How many ended workers the server can still tell of."""
 ROLES = {"environment": "jail.worker", "script": "jail.script"}
 """A role has `prepare(setup)` (imports, before the jail shuts), `arm(limits)` (signal handlers, in the worker),
-`RULES` (its system calls) and `serve(prepared, armed)`."""
+`RULES` (its system calls), `THREADS` (how many its user may have) and `serve(prepared, armed)`."""
 
 
 def main(setup_text: str, control_fd: int) -> None:
@@ -53,13 +53,13 @@ class Server:
     def confine(self) -> dict[str, tuple[str, str]]:
         """Put the layers on and try them out; a layer's name to its state and detail."""
         confine_server(self.jail)
-        shut_server(self.jail)
+        shut_server(self.jail, self.role.RULES)
         self.jail.record(self.self_test())
         return {layer: (state.state, state.detail) for layer, state in self.jail.states.items()}
 
     def self_test(self) -> dict[str, str]:
         """What a worker, made like any other and thrown away, found inside the jail."""
-        bounds = Bounds(self.setup.limits.memory_mb, self.setup.limits.life_cpu_s)
+        bounds = Bounds(self.setup.limits.memory_mb, self.setup.limits.life_cpu_s, self.role.THREADS)
         requests, unused = os.pipe()
         findings, answers = os.pipe()
         pid = self.fork(requests, answers, bounds, lambda: self.probe(bounds))
@@ -87,7 +87,7 @@ class Server:
             order, first, second = ORDER.unpack(message)
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
             if order == FORK:
-                self.start(descriptors[0], descriptors[1], Bounds(first, second))
+                self.start(descriptors[0], descriptors[1], Bounds(first, second, self.role.THREADS))
             else:
                 self.control.sendmsg([NUMBER.pack(self.status(first))])
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})

@@ -121,14 +121,15 @@ def decode_reply(payload: bytes, expected: list[int], limits: Limits) -> tuple[E
     except _UNDECODABLE as error:
         raise ProtocolError(f"undecodable answer: {error}") from None
     if reply.kind:
-        fatal = EnvError(kind=_kind(reply.kind), fault="program", message=reply.message[: limits.message_chars])
+        fatal = EnvError(kind=kind_named(reply.kind), fault="program", message=reply.message[: limits.message_chars])
         return fatal, []
     if [step.instance for step in reply.steps] != expected:
         raise ProtocolError("the answer names other instances than the question")
     return None, [_checked(step, limits) for step in reply.steps]
 
 
-def _kind(text: str) -> ErrorKind:
+def kind_named(text: str) -> ErrorKind:
+    """The kind a worker names. Raises ProtocolError for one that does not exist, or that it may not say."""
     try:
         kind = ErrorKind(text)
     except ValueError:
@@ -140,7 +141,7 @@ def _kind(text: str) -> ErrorKind:
 
 def _checked(wire: WireStep, limits: Limits) -> Step:
     if wire.kind:
-        return failed(wire.instance, _kind(wire.kind), wire.message[: limits.message_chars])
+        return failed(wire.instance, kind_named(wire.kind), wire.message[: limits.message_chars])
     if (
         len(wire.observation) > limits.obs_chars
         or not math.isfinite(wire.reward)
@@ -175,10 +176,15 @@ def too_deep(text: bytes) -> bool:
     if text.count(b"{") + text.count(b"[") <= INFO_DEPTH:
         return False
     try:
-        level = [msgspec.json.decode(text)]
+        return nested_too_deep(msgspec.json.decode(text))
     except RecursionError:
         return True
+
+
+def nested_too_deep(value: object) -> bool:
+    """Whether decoded JSON is nested deeper than `INFO_DEPTH`."""
+    level: list[Any] = [value]
     for _ in range(INFO_DEPTH + 1):
-        inner = [value.values() if type(value) is dict else value for value in level if type(value) in (dict, list)]
+        inner = [part.values() if type(part) is dict else part for part in level if type(part) in (dict, list)]
         level = [part for parts in inner for part in parts]
     return bool(level)

@@ -22,7 +22,7 @@ import msgspec
 from .channel import Channel
 from .launch import ForkServer, SandboxUnavailable
 from .layers import Policy, SandboxReport, ServerSetup
-from .limits import Isolation, Limits
+from .limits import EnvError, Isolation, Limits
 from .process import EnvProcess, close_all
 
 TOGETHER = 32
@@ -105,9 +105,9 @@ class Sandbox:
         """A process was closed."""
         self._processes.discard(process)
 
-    def why(self, channel: Channel) -> int:
-        """The wait status of a worker whose pipe has closed; -1 when nobody can tell."""
-        return self._server.why(channel.number)
+    def fall(self, channel: Channel) -> EnvError:
+        """The error of a worker whose exchange failed."""
+        return self._server.fall(channel, self.limits.frame_wall_s)
 
     def fork(self, count: int) -> list[Channel]:
         """New workers, their sources still unsent; a dead server is started again. Raises SandboxUnavailable."""

@@ -1,6 +1,6 @@
 """Source text as it comes in: what can be refused before any process is started. Pure; nothing is parsed here."""
 
-from .limits import EnvError, ErrorKind, Limits
+from .limits import EnvError, ErrorKind
 
 
 def decoded(source: str | bytes) -> str:
@@ -8,11 +8,11 @@ def decoded(source: str | bytes) -> str:
     return source if isinstance(source, str) else source.decode("utf-8", "surrogateescape")
 
 
-def unfit(source: str, limits: Limits) -> EnvError | None:
+def unfit(source: str, source_bytes: int) -> EnvError | None:
     """Why a source text cannot be a program; None when a worker has to look at it."""
     size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
-    if size > limits.source_bytes:
-        return _error(ErrorKind.SOURCE_TOO_LARGE, f"{size} bytes of source are more than {limits.source_bytes}")
+    if size > source_bytes:
+        return _error(ErrorKind.SOURCE_TOO_LARGE, f"{size} bytes of source are more than {source_bytes}")
     if not source.strip():
         return _error(ErrorKind.EMPTY, "there is no source text")
     if "\0" in source:

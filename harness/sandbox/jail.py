@@ -30,6 +30,8 @@ class Bounds(NamedTuple):
 
     memory_mb: int
     life_cpu_s: int
+    threads: int = 0
+    """Processes and threads of the worker's user, all workers together (the kernel does not hold root to it)."""
 
 
 @dataclass(slots=True)
@@ -84,9 +86,10 @@ def confine_server(jail: Jail) -> None:
     jail.put_on(Layer.LANDLOCK, _landlock)
 
 
-def shut_server(jail: Jail) -> None:
-    """The server's own list of system calls; its workers inherit it and add theirs."""
-    jail.put_on(Layer.SECCOMP, lambda: _filter(seccomp.SERVER))
+def shut_server(jail: Jail, rules: tuple[seccomp.Rule, ...]) -> None:
+    """The server's own list of system calls. Its workers inherit it and add their `rules`, so it must hold them."""
+    more = tuple(rule for rule in rules if rule not in seccomp.WORKER)
+    jail.put_on(Layer.SECCOMP, lambda: _filter((*seccomp.SERVER, *more)))
 
 
 def confine_worker(jail: Jail, requests: int, answers: int, bounds: Bounds) -> None:
@@ -107,12 +110,19 @@ def confine_worker(jail: Jail, requests: int, answers: int, bounds: Bounds) -> N
 
 def rlimits(bounds: Bounds) -> list[tuple[int, int, int]]:
     """(resource, soft limit, hard limit) of a worker."""
-    memory, cpu = bounds.memory_mb << 20, bounds.life_cpu_s
+    memory, cpu = _at_most(resource.RLIMIT_AS, bounds.memory_mb << 20), bounds.life_cpu_s
+    threads = _at_most(resource.RLIMIT_NPROC, bounds.threads)
     nothing = [resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE]
     return [
         (resource.RLIMIT_AS, memory, memory), (resource.RLIMIT_CPU, cpu, cpu + 1), (resource.RLIMIT_NOFILE, 5, 5),
-        (resource.RLIMIT_NPROC, 0, 0), *((limit, 0, 0) for limit in nothing),
+        (resource.RLIMIT_NPROC, threads, threads), *((limit, 0, 0) for limit in nothing),
     ]  # fmt: skip
+
+
+def _at_most(limit: int, wanted: int) -> int:
+    """A limit can be lowered only."""
+    hard = resource.getrlimit(limit)[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
 
 
 def shut_worker(jail: Jail, rules: tuple[seccomp.Rule, ...]) -> None:

@@ -17,8 +17,11 @@ from pathlib import Path
 import msgspec
 
 from ..errors import IncompleteError
+from .channel import Channel
+from .ending import UNKNOWN, ending
 from .frames import FORK, HEADER, NUMBER, ORDER, WHY
 from .layers import CLEAN_ENVIRONMENT, Layer, LayerState, SandboxReport, ServerSetup
+from .limits import EnvError, ErrorKind
 
 SERVER = Path(__file__).with_name("server.py")
 START_SECONDS = 30.0
@@ -92,6 +95,27 @@ class ForkServer:
         """The next worker ordered: its number as the server counts, and a pidfd. None when the server is gone."""
         message, descriptors, _flags, _address = socket.recv_fds(self.control, NUMBER.size, 1)
         return (NUMBER.unpack(message)[0], descriptors[0]) if message else None
+
+    def fork(self, memory_mb: int, life_cpu_s: int) -> Channel:
+        """One worker, waiting for its first frame. Raises SandboxUnavailable."""
+        ends: tuple[int, ...] = ()
+        reason = ""
+        try:
+            ends = self.ask_for_worker(memory_mb, life_cpu_s)
+            worker = self.worker()
+            if worker is not None:
+                return Channel(*ends, pidfd=worker[1], number=worker[0])
+        except OSError as error:
+            reason = str(error)
+        for descriptor in ends:
+            os.close(descriptor)
+        raise SandboxUnavailable(f"the sandbox server does not fork ({reason or self.last_words()})")
+
+    def fall(self, channel: Channel, wall_s: float) -> EnvError:
+        """The error of a worker whose exchange failed. A server that died takes its workers along."""
+        if not self.alive():
+            return EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message="the sandbox server died")
+        return ending(channel.failure, self.why(channel.number) if channel.failure == "crash" else UNKNOWN, wall_s)
 
     def why(self, number: int) -> int:
         """The wait status of a worker that has ended or is just ending; -1 when the server cannot tell."""

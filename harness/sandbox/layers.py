@@ -65,6 +65,15 @@ class Policy:
     insecure: bool = False
     """Start whatever is missing: warned of at each start, and everything made without a required layer says so."""
 
+    def __post_init__(self) -> None:
+        """Layers may be given by their names. Raises ValueError for one that is none."""
+        for name in ("require", "off"):
+            given = getattr(self, name)
+            unknown = [layer for layer in given if layer not in tuple(Layer)]
+            if unknown:
+                raise ValueError(f"Policy.{name} holds {unknown[0]!r}; the layers are {', '.join(Layer)}")
+            object.__setattr__(self, name, tuple(map(Layer, given)))
+
     @property
     def needed(self) -> tuple[Layer, ...]:
         """The layers that must hold, in the order of `Layer`. `require` adds to them, only `insecure` gives them up."""
@@ -89,6 +98,8 @@ class ServerSetup:
     role: Role = "environment"
     preload: tuple[str, ...] = ()
     """Modules that are imported before the jail shuts, beside those of the role."""
+    warm: tuple[str, ...] = ()
+    """Functions, as "module:name", that are called once before the jail shuts, for what they import and read."""
     path: tuple[str, ...] = ()
     """Folders that modules are imported from, beside the standard library."""
 

@@ -55,6 +55,10 @@ class ErrorKind(StrEnum):
     """The process answered something that is not an answer, and was killed."""
     NONDETERMINISTIC = "nondeterministic"
     """The instance answered otherwise when it was played again after its process had died."""
+    OUTPUT = "output"
+    """A script wrote more than it may; it was ended there."""
+    ANSWER = "answer"
+    """A called function returned something that is not JSON, or too much of it."""
     MISUSE = "misuse"
     """The caller named an instance that was never reset, or is over."""
     ACTION = "action"
@@ -68,6 +72,15 @@ class ErrorKind(StrEnum):
 HOST_KINDS = frozenset(
     {ErrorKind.MISUSE, ErrorKind.ACTION, ErrorKind.KILLED, ErrorKind.SERVER_DIED, ErrorKind.CLOSED}
 )
+
+
+_BOUNDS: dict[str, tuple[int, int] | tuple[float, float]] = {
+    "source_bytes": (1, 2**30), "memory_mb": (64, 2**20), "load_cpu_s": (1e-3, 1e5), "call_cpu_s": (1e-3, 1e5),
+    "timeouts": (1, 10**9), "life_cpu_s": (1, 10**9), "frame_wall_s": (1e-3, 1e5), "obs_chars": (1, 2**24),
+    "action_chars": (0, 2**24), "info_bytes": (2, 2**24), "message_chars": (0, 2**16), "abs_reward": (1e-9, 1e100),
+    "respawns": (0, 10**9), "culprits": (1, 10**9),
+}  # fmt: skip
+"""The least and the most that each limit can be; an address space under 64 MiB does not hold the interpreter."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +110,14 @@ class Limits:
     """How often the dead process of one program is started again and its instances replayed."""
     culprits: int = 2
     """A program is given up when so many of its instances have each brought the process down alone."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, with the name, for a value that means nothing."""
+        for name, (least, most) in _BOUNDS.items():
+            value, whole = getattr(self, name), type(least) is int
+            if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
+                kind = "an int" if whole else "a number"
+                raise ValueError(f"Limits.{name} is {value!r}; give {kind} from {least:g} to {most:g}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,6 @@ import msgspec
 
 from . import batch
 from .channel import Channel, exchange
-from .ending import ending
 from .frames import LoadFrame, ProtocolError, ResetFrame, StepFrame, decode_reply, reply_bytes
 from .intake import decoded, plain, unfit
 from .limits import EnvError, ErrorKind, Isolation, Step, failed
@@ -56,7 +55,7 @@ class EnvProcess:
         self._expected: Items = ()
         self.channel: Channel | None = None
         text = decoded(source)
-        self.error: EnvError | None = unfit(text, self.limits)
+        self.error: EnvError | None = unfit(text, self.limits.source_bytes)
         self._payload = b"" if self.error else _encode(LoadFrame(source=text, isolation=isolation))
 
     @property
@@ -133,7 +132,7 @@ class EnvProcess:
         if self.error is not None or channel is None or (self.loaded and not items):
             return {}
         if channel.failure:
-            self.error = self._fall(channel)
+            self.error = self.sandbox.fall(channel)
             return {}
         try:
             self.error, steps = decode_reply(channel.answer(), [number for number, _ in items], self.limits)
@@ -157,11 +156,6 @@ class EnvProcess:
             log = self.logs[number] = Log(seed=told)
         said = f"{step.reward} {step.terminated} {step.truncated} {step.observation}"
         log.answers = zlib.crc32(said.encode(), log.answers)
-
-    def _fall(self, channel: Channel) -> EnvError:
-        if not self.sandbox.alive():
-            return EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message="the sandbox server died")
-        return ending(channel.failure, self.sandbox.why(channel) if channel.failure == "crash" else -1, self.limits)
 
     def unanswered(self, number: int, told: object) -> Step:
         """The step of an instance that the worker was not asked about."""

@@ -5,6 +5,7 @@ for every reset, so that instances share neither module state nor random numbers
 here, as data: this file holds the sandbox's one broad `except` for environments.
 """
 
+import gc
 import os
 import signal
 from types import CodeType, FrameType, ModuleType
@@ -20,7 +21,9 @@ from .limits import ErrorKind, Isolation, Limits
 from .namespace import MODULE_NAME, SHARED_SEED, Current, ForbiddenModule, Instance, execute, load_facades
 from .seccomp import ANSWERS, REQUESTS, WORKER
 
-RULES = WORKER
+RULES, THREADS = WORKER, 0
+SOUND = 6
+"""Values of an answer without an error; its kind and message follow where there is one."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_frame = msgspec.json.Decoder(Frame).decode
@@ -36,6 +39,8 @@ class Clock:
 
     def __init__(self, limits: Limits) -> None:
         self.limits, self.armed, self.ignored, self.exceeded = limits, False, 0, 0
+        self.stubborn = ErrorKind.TIMEOUT
+        """The kind of a program that goes on after its time was up; in play it brings the process down like a hang."""
         signal.signal(signal.SIGPROF, self._alarm)
 
     def start(self, seconds: float) -> None:
@@ -66,7 +71,7 @@ class Clock:
         if self.ignored == 1:
             self.exceeded += 1
         if self.ignored > 2:
-            end(ErrorKind.TIMEOUT, "the program goes on after its time was up")
+            end(self.stubborn, "the program goes on after its time was up")
         raise CallTimeout
 
 
@@ -91,6 +96,14 @@ class Program:
         wire = reset_answer(number, instance.env.reset(seed=seed), self.limits)
         self.instances[number] = instance
         return wire
+
+    def drop(self, number: int, kind: ErrorKind) -> Wire:
+        """An instance failed: it goes, and what it held of the memory that all share goes with it."""
+        Current.instance = Instance(SHARED_SEED)
+        self.instances.pop(number, None)
+        if kind is ErrorKind.MEMORY:
+            gc.collect()
+        return ()
 
     def step(self, number: int, action: str) -> Wire:
         """One action. Raises whatever the program raises."""
@@ -167,13 +180,16 @@ def serve(facades: Facades, clock: Clock) -> None:
     first = _decode_frame(read_frame(REQUESTS))
     assert isinstance(first, LoadFrame), "the host sends the program first"
     program = load(first, facades, clock)
+    clock.stubborn = ErrorKind.HANG
     write_frame(ANSWERS, _encode(("", "", [])))
-    while True:
-        try:
-            payload = read_frame(REQUESTS)
-        except EOFError:
-            return
-        answer_frame(program, _decode_frame(payload), clock)
+    try:
+        while True:
+            answer_frame(program, _decode_frame(read_frame(REQUESTS)), clock)
+    except EOFError:
+        return
+    except MemoryError:
+        program.instances.clear()
+        end(ErrorKind.MEMORY, "the instances left no memory to answer with")
 
 
 def answer_frame(program: Program, frame: Frame, clock: Clock) -> None:
@@ -184,5 +200,8 @@ def answer_frame(program: Program, frame: Frame, clock: Clock) -> None:
     for number, argument in frame.items:
         if clock.exceeded >= clock.limits.timeouts:
             end(ErrorKind.TIMEOUT, f"{clock.limits.timeouts} calls used more CPU time than a call may use")
-        answers.append(clock.run(clock.limits.call_cpu_s, call, number, argument))
+        answer = clock.run(clock.limits.call_cpu_s, call, number, argument)
+        if len(answer) > SOUND:
+            clock.run(clock.limits.call_cpu_s, program.drop, number, answer[SOUND])
+        answers.append(answer)
     write_frame(ANSWERS, _encode(("", "", answers)))
