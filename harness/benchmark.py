@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Mapping, Protocol, Sequence
 
-from .sandbox import Policy, SandboxReport
+from .dialect import Dialect
+from .sandbox.layers import Policy, SandboxReport
 from .types import Completion, Message, Model, Outcome, Sampling
 
 
@@ -120,6 +121,8 @@ class Players:
     model: Model
     user: Model | None = None
     judge: Model | None = None
+    dialect: Dialect | None = None
+    """Of a model under test with a prompt format of its own, which is asked in token ids and in nothing else."""
     sandbox: Policy = Policy()
 
 
@@ -137,6 +140,8 @@ class Benchmark(Protocol):
     """The problems' texts may not reach the disk: nothing is cached, and what quotes `problem` is not recorded."""
     packages: tuple[str, ...] = ()
     """Distributions on which a verdict depends; their versions stand in the provenance."""
+    constant: str = "0"
+    """An answer that somebody might give to every item; the preflight tells how often it is right."""
 
     def load(self, preset: Preset, data: Path | None) -> list[TaskItem]:
         """The items of the preset's slice, the same in the same order each time, without the network when
@@ -158,6 +163,14 @@ class Benchmark(Protocol):
     def user_replies(self, item: TaskItem) -> list[Message]:
         """What the simulated user says in the preflight, the last one again and again; empty without a user."""
         return []
+
+    def judge_replies(self, item: TaskItem) -> list[Message]:
+        """What a judge says who accepts everything, in the preflight; as `user_replies`."""
+        return []
+
+    def says(self, answer: str) -> str:
+        """A reply with this answer in the form that the prompts ask for, for the preflight's simple players."""
+        return f"The answer is \\boxed{{{answer}}}."
 
     def problem(self, item: TaskItem) -> str:
         """The text that a closed benchmark keeps off the disk, with options and whatever else may not be quoted."""

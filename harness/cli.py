@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from .errors import ExitCode, InputError, SpadeworkError, nearest
+from .evaluation.arguments import eval_arguments, preflight_arguments, score_arguments
 
 Arguments = argparse.Namespace
 Command = Callable[[Arguments], ExitCode]
@@ -93,12 +94,21 @@ VERBS: dict[str, tuple[str, str]] = {
         "spadework.training.reproduce:reproduce_command",
         "train and evaluate the ablation table's rows",
     ),
+    "eval": (
+        "spadework.harness.evaluation.evaluate:eval_command",
+        "evaluate a model on benchmarks; the same command continues a stopped run",
+    ),
+    "score": ("spadework.harness.evaluation.rescore:score_command", "score a run again from its stored answers"),
+    "preflight": (
+        "spadework.harness.evaluation.check:preflight_command",
+        "check that the graders know right from wrong, and forecast the cost",
+    ),
     "doctor": (
         "spadework.harness.doctor:doctor_command",
         "what this machine gives: layers of the sandbox, engines, devices, data",
     ),
 }
-WORKING = ("train", "reproduce")
+WORKING = ("train", "reproduce", "eval")
 """Verbs that are not done when their reader goes away; the others have then said enough."""
 UNIX = ("fcntl", "resource")
 """Modules of the standard library that Windows lacks."""
@@ -109,6 +119,9 @@ ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "play": play_arguments,
     "envs": envs_arguments,
     "reproduce": reproduce_arguments,
+    "eval": eval_arguments,
+    "score": score_arguments,
+    "preflight": preflight_arguments,
     "doctor": doctor_arguments,
 }
 

@@ -4,6 +4,7 @@
     ├── InputError        what a user wrote is wrong: one sentence with the remedy (exit 2)
     ├── CannotTell        the evidence does not suffice for a verdict (exit 3)
     ├── IncompleteError   a cell could not be computed (exit 4)
+    ├── VerdictFailed     something was checked before the work and must not be used (exit 1)
     └── TrainingStopped   a run stopped by its own rule, state saved (exit 1)
 
 `assert` is for what we broke, these classes for everything else.
@@ -47,6 +48,10 @@ class IncompleteError(SpadeworkError):
     """Something that should have been measured was not."""
 
     exit_code = ExitCode.INCOMPLETE
+
+
+class VerdictFailed(SpadeworkError):
+    """A check that goes before the work has failed, so the work was not begun."""
 
 
 class TrainingStopped(SpadeworkError):

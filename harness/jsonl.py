@@ -5,8 +5,9 @@ are that torn line: readers ignore them and `mend` removes them. Anything else t
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -15,6 +16,7 @@ from .errors import InputError
 
 Row = dict[str, object]
 """One line as it lies on disk."""
+BLOCK = 1 << 16
 
 
 def append(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
@@ -29,6 +31,11 @@ def append(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
         raise disk_refused(path, error) from error
 
 
+def replace(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    """The file with these rows and no others, atomically."""
+    write_atomic(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+
+
 def read(path: Path) -> list[Row]:
     """Every whole line; none without a file. Raises `InputError` with the line number of a damaged one."""
     return [_decoded(line, number, path) for number, line in enumerate(_whole_lines(path), start=1)]
@@ -37,9 +44,11 @@ def read(path: Path) -> list[Row]:
 def mend(path: Path) -> None:
     """Remove a torn last line, if there is one."""
     if path.is_file():
-        whole = sum(map(len, _whole_lines(path)))
-        if whole < path.stat().st_size:
-            os.truncate(path, whole)
+        with path.open("rb+") as file:
+            end = file.seek(0, os.SEEK_END)
+            whole = _last_line_end(file, end)
+            if whole < end:
+                file.truncate(whole)
 
 
 def cut(path: Path, step: int) -> None:
@@ -47,10 +56,28 @@ def cut(path: Path, step: int) -> None:
 
     Lines without a step stay. Steps count from 0, so `cut(path, s)` leaves what the first s steps wrote.
     """
+    keep(path, lambda row: _before(row, step))
+
+
+def keep(path: Path, wanted: Callable[[Row], bool]) -> int:
+    """Drop the lines that are not wanted, atomically, and say how many; the kept lines keep their bytes."""
     lines = _whole_lines(path)
-    kept = [line for number, line in enumerate(lines, start=1) if _before(_decoded(line, number, path), step)]
+    kept = [line for number, line in enumerate(lines, start=1) if wanted(_decoded(line, number, path))]
     if len(kept) < len(lines):
         write_atomic(path, b"".join(kept))
+    return len(lines) - len(kept)
+
+
+def _last_line_end(file: BinaryIO, end: int) -> int:
+    """Where the last newline ends, read from the end in blocks: a file may be larger than the memory."""
+    while end > 0:
+        start = max(0, end - BLOCK)
+        file.seek(start)
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
 
 
 def _append_bytes(path: Path, data: bytes) -> None:

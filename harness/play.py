@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import jsonl
+from .console import printable
 from .errors import ExitCode, InputError, nearest
 from .returns import episode_return
 from .sandbox import EnvProcess, Policy, Sandbox, Step
-from .show import printable
 from .store import ENVIRONMENTS, find_run
 
 QUIT = ("quit", "exit")

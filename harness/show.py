@@ -3,7 +3,6 @@
 Reads the folder and writes nothing; a run in progress can be looked at.
 """
 
-import unicodedata
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,8 +12,10 @@ from rich.text import Text
 
 from . import jsonl
 from .config import flatten
-from .console import Terminal
+from .console import Terminal, printable
 from .errors import ExitCode
+from .evaluation.report import print_run
+from .evaluation.settings import is_evaluation
 from .provenance import sandbox_lines
 from .store import CONFIG, ENVIRONMENTS, METRICS, PROVENANCE, RECORDS, SUMMARY, find_run, read_document
 
@@ -26,6 +27,9 @@ def show_command(arguments: Namespace) -> ExitCode:
     """Print state, config, last metrics and summary of `arguments.run`."""
     run = find_run(arguments.run)
     console = Terminal()
+    if is_evaluation(read_document(run / CONFIG)):
+        print_run(run, console)
+        return ExitCode.OK
     for title, values in sections(run).items():
         console.print(pairs(title, values))
     return ExitCode.OK
@@ -88,11 +92,6 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.3f}"
     return printable(str(value))
-
-
-def printable(text: str) -> str:
-    """Text that a model or its program wrote, without the control characters that could drive the terminal."""
-    return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\ufffd" for c in text)
 
 
 def _settings(config: jsonl.Row) -> dict[str, object]:

@@ -10,6 +10,14 @@
         checkpoint/<name>    replaced atomically; a full disk leaves the old one
         summary.json         written last: its presence means the run is finished
 
+An evaluation has no steps. It leaves, beside lock, config, provenance and records:
+
+        models.json          the identity of each model: digests, engine, never a name alone
+        retries.jsonl        one line a sample that failed by the infrastructure and was played again
+        rescored.jsonl       one line a verdict that scoring again has changed
+        private/<name>.jsonl whole completions, only where asked for; git ignores the folder, no report reads it
+        scores.json          written last
+
 Steps count from 0. A checkpoint "at step s" holds the state after s steps; `resume(s)` removes every line of step s and
 later, so a continued run leaves the same bytes as one that was never stopped. The meaning of rows is the writer's.
 """
@@ -19,7 +27,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -37,20 +45,28 @@ LOCK, CONFIG, PROVENANCE, SUMMARY = "lock", "config.json", "provenance.json", "s
 SANDBOX = "sandbox"
 """Key of an entry of the provenance."""
 METRICS, ENVIRONMENTS, RECORDS, CHECKPOINT = "metrics.jsonl", "environments.jsonl", "records", "checkpoint"
-REMOVAL_ORDER = (SUMMARY, CHECKPOINT, RECORDS, METRICS, ENVIRONMENTS, PROVENANCE, CONFIG)
+SCORES, MODELS, RETRIES, RESCORED, PRIVATE = "scores.json", "models.json", "retries.jsonl", "rescored.jsonl", "private"
+REMOVAL_ORDER = (
+    SUMMARY, SCORES, CHECKPOINT, PRIVATE, RECORDS, METRICS, ENVIRONMENTS, RETRIES, RESCORED, MODELS, PROVENANCE, CONFIG,
+)  # fmt: skip
 """The config goes last, so that a removal that was interrupted is still a run folder and can be removed again."""
 
 
 class RunFolder:
     """One run on disk, locked for this process until `close` (or the end of the `with` block)."""
 
-    def __init__(self, path: Path, config: msgspec.Struct, *, fresh: bool = False) -> None:
-        """Open `path` for this config, making it if need be; `fresh` removes what an earlier run left there.
+    def __init__(
+        self, path: Path, config: msgspec.Struct, *, fresh: bool = False, origins: Mapping[str, object] | None = None
+    ) -> None:
+        """Open `path` for this config, making it if need be; `fresh` removes what an earlier run left there and
+        `origins` is what else belongs into the provenance.
 
         Raises `InputError` when another process works on it, when it belongs to another config (the keys are named) or
         when it is no run folder.
         """
         self.path = path
+        self.new = not (path / CONFIG).is_file()
+        """Whether this process made it."""
         self.digest = settings.digest(config)
         _refuse_foreign(path)
         self._lock = _locked(path)
@@ -60,7 +76,7 @@ class RunFolder:
             for partial in path.rglob(f".*{SUFFIX}"):
                 partial.unlink()
             self._settle_config(config)
-            self._here = provenance()
+            self._here = {**provenance(), **(origins or {})}
             self._new_here = self._settle_provenance()
             for lines in path.rglob("*.jsonl"):
                 jsonl.mend(lines)
@@ -81,6 +97,14 @@ class RunFolder:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
+
+    def discard(self) -> None:
+        """Take the folder away, with everything that belongs to a run, and let it go."""
+        _remove(self.path)
+        (self.path / LOCK).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.rmdir()
+        self.close()
 
     def resume(self, step: int) -> None:
         """Remove what steps `step` and later wrote (metrics, environments, records, summary); 0 removes all of it."""
@@ -104,6 +128,30 @@ class RunFolder:
         """The samples of `records/<name>.jsonl`; none when there is no such file."""
         return jsonl.read(self.path / RECORDS / f"{name}.jsonl")
 
+    def private(self, name: str, rows: Iterable[Mapping[str, object]]) -> None:
+        """Append to `private/<name>.jsonl`; git is told to ignore the folder wherever it lies."""
+        folder = self.path / PRIVATE
+        if not (folder / ".gitignore").is_file():
+            write_atomic(folder / ".gitignore", "*\n")
+        jsonl.append(folder / f"{name}.jsonl", rows)
+
+    def reconfigure(self, config: msgspec.Struct) -> None:
+        """Replace the settings, for a verb that has changed what is stored so that it fits them."""
+        self.digest = settings.digest(config)
+        write_atomic(self.path / CONFIG, _document({"digest": self.digest, "config": config}))
+
+    def settle(self, name: str, document: Mapping[str, object]) -> None:
+        """Add keys to a document; those that are there must be equal, else it is an InputError that names them."""
+        path = self.path / name
+        known = read_document(path) if path.is_file() else {}
+        shared = document.keys() & known.keys()
+        if keys := settings.difference({k: known[k] for k in shared}, {k: document[k] for k in shared}):
+            raise InputError(
+                f"{path} tells of others (they differ in {', '.join(keys)}); "
+                "give --fresh to start over there, or another --out."
+            )
+        write_atomic(path, _document({**known, **document}))
+
     def save_checkpoint(self, name: str, data: bytes, *, sync: bool = False) -> None:
         """Replace `checkpoint/<name>`, all or nothing. `sync` also survives a power cut and costs a disk flush."""
         write_atomic(self.path / CHECKPOINT / name, data, sync=sync)
@@ -122,6 +170,15 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, object]) -> None:
         """Write the last file of a run; after it the run counts as finished."""
         write_atomic(self.path / SUMMARY, _document(summary))
+
+    def unfinish(self) -> None:
+        """Remove what says that the run is finished, because it goes on."""
+        for name in (SUMMARY, SCORES):
+            (self.path / name).unlink(missing_ok=True)
+
+    def write_scores(self, scores: Mapping[str, object]) -> None:
+        """Write the last file of an evaluation."""
+        write_atomic(self.path / SCORES, _document(scores))
 
     def sandboxed(self, report: SandboxReport) -> None:
         """Record the sandbox that this process works with, in the provenance; one that is known is not added again."""

@@ -19,6 +19,7 @@ LAYERS = ("harness", "tasks", "training", "baselines")
 PURE = (
     "baselines/rlve.py",
     "harness/answers.py",
+    "harness/benchmark.py",
     "harness/boxed.py",
     "harness/comparison.py",
     "harness/config.py",
@@ -30,8 +31,16 @@ PURE = (
     "harness/engines/settings.py",
     "harness/engines/wire.py",
     "harness/errors.py",
+    "harness/evaluation/due.py",
+    "harness/evaluation/forecast.py",
+    "harness/evaluation/quotes.py",
+    "harness/evaluation/records.py",
+    "harness/evaluation/scores.py",
+    "harness/evaluation/settings.py",
+    "harness/evaluation/suites.py",
     "harness/returns.py",
     "harness/sampling.py",
+    "harness/sandbox/layers.py",
     "harness/sandbox/limits.py",
     "harness/sandbox/runs.py",
     "harness/scripted.py",
@@ -65,16 +74,17 @@ EFFECTS = frozenset(
     "tempfile threading time urllib accelerate transformers".split()
 )
 EFFECT_CALLS = frozenset({"open", "print", "input", "exec", "eval"})
-PURE_EXCEPTIONS = {("harness/config.py", "pathlib")}
-"""config reads one file in `read_table`; everything else in it is pure."""
+PURE_EXCEPTIONS = {("harness/config.py", "pathlib"), ("harness/benchmark.py", "pathlib")}
+"""config reads one file in `read_table`; everything else in it is pure. benchmark only names the type of a folder."""
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 300, 40, 6
 LONG_MODULES: frozenset[str] = frozenset()
 LONG_FUNCTIONS: frozenset[str] = frozenset()
 MANY_PARAMETERS: frozenset[str] = frozenset()
 
-BROAD_CATCHES = {"harness/sandbox/script.py", "harness/sandbox/worker.py"}
-"""The one boundary, in each of its two roles: where code that a model wrote runs."""
+BROAD_CATCHES = {"harness/evaluation/boundary.py", "harness/sandbox/script.py", "harness/sandbox/worker.py"}
+"""Where code that a model wrote runs, in each of its two roles; and around one benchmark's packages, so that one that
+breaks is a failed cell and the others run."""
 
 VAGUE = {"utils.py", "util.py", "common.py", "misc.py", "helpers.py"}
 TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".cfg", ".csv", ".html", ".tex", ""}

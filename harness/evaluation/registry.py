@@ -23,7 +23,8 @@ class Task:
     """A benchmark with its protocols, not yet loaded."""
 
     name: str
-    module: str
+    reference: str
+    """`module:object`."""
     benchmark: Benchmark
     protocols: Protocols
 
@@ -34,24 +35,31 @@ def listed() -> dict[str, str]:
     return found
 
 
-def resolve(name: str) -> Task:
-    """The task of that name. Raises InputError: unknown (the nearest is offered), or a package is missing."""
+def check_name(name: str) -> None:
+    """Raises InputError with the nearest name for a task that nobody knows; imports none."""
     known = listed()
     if ":" not in name and name not in known:
         raise InputError(f"unknown task {name!r}{nearest(name, known)}; the tasks are {', '.join(known)}.")
-    module, _, attribute = known.get(name, name).partition(":")
-    benchmark = _imported(name, module, attribute)
-    return Task(name=benchmark.name, module=module, benchmark=benchmark, protocols=protocols_of(benchmark, module))
 
 
-def protocols_of(benchmark: Benchmark, module: str) -> Protocols:
+def resolve(name: str) -> Task:
+    """The task of that name, imported. Raises InputError when it is unknown or a package is missing."""
+    check_name(name)
+    reference = listed().get(name, name)
+    benchmark = _imported(name, reference)
+    protocols = protocols_of(benchmark, reference)
+    return Task(name=benchmark.name, reference=reference, benchmark=benchmark, protocols=protocols)
+
+
+def protocols_of(benchmark: Benchmark, reference: str) -> Protocols:
     """The presets that lie beside a benchmark's module."""
-    spec = importlib.util.find_spec(module)
+    spec = importlib.util.find_spec(reference.partition(":")[0])
     assert spec is not None and spec.origin is not None, "the module was imported from a file"
     return read_protocols(Path(spec.origin).parent / PRESETS / f"{benchmark.name}.toml")
 
 
-def _imported(name: str, module: str, attribute: str) -> Benchmark:
+def _imported(name: str, reference: str) -> Benchmark:
+    module, _, attribute = reference.partition(":")
     try:
         found: Benchmark | None = getattr(importlib.import_module(module), attribute, None)
     except ModuleNotFoundError as error:

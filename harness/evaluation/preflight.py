@@ -1,0 +1,133 @@
+"""Before a model is asked: does the grader know right from wrong? Scripted players take the benchmark's own path.
+
+    gold      the replies of a perfect player; every one must be right, and right again when its answer is scored again
+    noop      a sentence and no action; empty, nothing at all; nan, the answer `nan`: none may be right
+    constant  one answer to every item; how often it is right is told, as the floor of every score
+
+Exceptions stand in the presets' file with their reason. It prints nothing and keeps no text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..benchmark import Due, Scored, TaskItem
+from ..sandbox import SandboxReport
+from ..seeds import derive
+from ..types import Completion, Message, Outcome
+from .boundary import attempt
+from .due import picked
+from .players import SIMPLE, cast, gold_replies, simple_replies
+from .presets import Known, PlayerName
+from .run import Cell
+
+MAY_BE_RIGHT: tuple[PlayerName, ...] = ("gold", "constant")
+EXAMPLES = 3
+"""Items named in a finding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """How one player did on one benchmark."""
+
+    task: str
+    player: PlayerName
+    played: int
+    right: int
+    excused: int
+    """Ended otherwise than they should, as the presets' file foretells."""
+    faults: tuple[str, ...]
+    """What must not be, each with its item."""
+    note: str = ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether the benchmark may be trusted as far as this player tells."""
+        return not self.faults
+
+
+@dataclass
+class Kept:
+    """A sink that keeps results in memory and nothing else."""
+
+    results: dict[str, Scored] = field(default_factory=dict)
+
+    def put(self, scored: Scored, completions: Sequence[Completion]) -> None:
+        """See `Sink`."""
+        self.results[scored.item] = scored
+
+    def sandboxed(self, report: SandboxReport) -> None:
+        """Nothing is recorded."""
+
+
+def preflight(cell: Cell, known: Sequence[Known], limit: int | None) -> list[Finding]:
+    """All players on the first `limit` items in the order of their hashes; on all when None."""
+    due = [
+        Due(item=item, repeat=0, seed=derive(0, "preflight", cell.name, item.id)) for item in picked(cell.items, limit)
+    ]
+    return [_gold(cell, due, known), *(_simple(cell, due, known, player) for player in SIMPLE)]
+
+
+def _gold(cell: Cell, due: Sequence[Due], known: Sequence[Known]) -> Finding:
+    replies = gold_replies(cell.benchmark, due)
+    playable = [one for one in due if one.seed in replies]
+    unknown = len(due) - len(playable)
+    results, broken = _played(cell, playable, replies)
+    faults = [broken] if broken else []
+    excused = 0
+    for one in playable:
+        fault = _gold_fault(cell, one.item, results.get(one.item.id))
+        if fault and any(entry.covers("gold", one.item, cell.settings.preset.name) for entry in known):
+            excused += 1
+        elif fault:
+            faults.append(f"{one.item.id}: {fault}")
+    right = sum(result.outcome is Outcome.RIGHT for result in results.values())
+    note = f"{unknown} items have no known solution" if unknown else ""
+    return Finding(
+        task=cell.name, player="gold", played=len(playable), right=right, excused=excused, faults=tuple(faults),
+        note=note,
+    )  # fmt: skip
+
+
+def _gold_fault(cell: Cell, item: TaskItem, result: Scored | None) -> str:
+    """What is wrong with the perfect player's result, or an empty text."""
+    if result is None:
+        return "the gold solution never came back"
+    if result.outcome is not Outcome.RIGHT:
+        return f"the gold solution is {result.outcome}"
+    again: list[Outcome] = []
+    broken = attempt(
+        lambda: again.append(cell.benchmark.rescore(item, result.answer, cell.settings.preset)[0]),
+        closed=cell.settings.closed,
+    )
+    if broken or again[0] is not Outcome.RIGHT:
+        return f"scored again, the gold answer is {broken or again[0]}"
+    return ""
+
+
+def _simple(cell: Cell, due: Sequence[Due], known: Sequence[Known], player: PlayerName) -> Finding:
+    results, broken = _played(cell, due, simple_replies(cell.benchmark, player, due))
+    faults = [broken] if broken else []
+    excused = 0
+    for one in due:
+        result = results.get(one.item.id)
+        outcome = None if result is None else result.outcome
+        fails = outcome is None or not outcome.scored
+        if not fails and (outcome is not Outcome.RIGHT or player in MAY_BE_RIGHT):
+            continue
+        if any(entry.covers(player, one.item, cell.settings.preset.name) for entry in known):
+            excused += 1
+        else:
+            faults.append(f"{one.item.id}: {'never came back' if outcome is None else f'is {outcome}'}")
+    right = sum(result.outcome is Outcome.RIGHT for result in results.values())
+    return Finding(
+        task=cell.name, player=player, played=len(due), right=right, excused=excused, faults=tuple(faults)
+    )  # fmt: skip
+
+
+def _played(cell: Cell, due: Sequence[Due], replies: dict[int, list[Message]]) -> tuple[dict[str, Scored], str]:
+    """Results by item, and why the benchmark broke off."""
+    if not due:
+        return {}, ""
+    sink, players = Kept(), cast(cell.benchmark, due, replies)
+    broken = attempt(lambda: cell.benchmark.run(due, cell.settings.preset, players, sink), closed=cell.settings.closed)
+    return sink.results, broken

@@ -1,0 +1,192 @@
+"""An evaluation as a table in the terminal: one row a task, its categories below it, every outcome that is not plain.
+
+It reads `scores.json`, or the records of a run that is not finished; `private/` is never opened.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .. import jsonl
+from ..console import printable
+from ..errors import InputError
+from ..provenance import sandbox_lines
+from ..store import CONFIG, PROVENANCE, RECORDS, SCORES, read_document
+from ..types import Outcome
+from .forecast import Forecast, Rates, cost, seconds
+from .preflight import Finding
+from .records import read_records
+from .scores import Cell, TaskScore
+from .settings import EvaluationSettings, TaskSettings, from_document
+
+PLAIN = (Outcome.RIGHT, Outcome.WRONG)
+DASH = "-"
+
+
+class Scores(msgspec.Struct, frozen=True, kw_only=True):
+    """`scores.json`: what was measured, of what, and whether anything is missing."""
+
+    digest: str
+    """Of the config."""
+    complete: bool
+    tasks: list[TaskScore]
+    missing: dict[str, str]
+    """Tasks that could not run, with the reason."""
+    models: dict[str, dict[str, object]]
+
+
+def read_scores(run: Path) -> Scores | None:
+    """The scores of a run folder, None while there are none."""
+    path = run / SCORES
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Scores)
+    except msgspec.DecodeError as error:
+        raise InputError(f"{path} is damaged ({error}); make it again with `spadework score`.") from None
+
+
+def print_run(run: Path, console: Console) -> None:
+    """What `spadework show` prints of an evaluation."""
+    settings = from_document(read_document(run / CONFIG), str(run))
+    scores = read_scores(run)
+    _line(console, f"{settings.model}  ({settings.engine}, seed {settings.seed})")
+    if scores is None:
+        _line(console, "not finished; the command that began it continues it")
+        console.print(progress_table(run, settings))
+    else:
+        print_scores(scores, console)
+    for word in sandbox_lines(run / PROVENANCE):
+        _line(console, f"sandbox: {word}")
+
+
+def print_scores(scores: Scores, console: Console) -> None:
+    """The table, and below it one line for each task with what a reader must know beside the number."""
+    console.print(scores_table(scores.tasks))
+    for task in scores.tasks:
+        if words := remarks(task):
+            _line(console, f"{task.task}: {words}")
+    for name, reason in scores.missing.items():
+        _line(console, f"{name}: FAILED, {reason}")
+
+
+def scores_table(tasks: Sequence[TaskScore]) -> Table:
+    """Scores in percent with their 95 % interval."""
+    table = Table("task", "preset", "score", "95 % interval", "n", "outcomes", box=None, pad_edge=False)
+    for task in tasks:
+        table.add_row(task.task, task.stamp, *_numbers(task.overall), Text(_counts(task.overall)))
+        for name, cell in task.categories.items():
+            table.add_row(Text(f"  {name}"), "", *_numbers(cell), Text(_counts(cell)), style="dim")
+    return table
+
+
+def progress_table(run: Path, settings: EvaluationSettings) -> Table:
+    """Counts of a run that is not finished; no score, since what is missing is not a random part."""
+    table = Table("task", "preset", "played", "outcomes", box=None, pad_edge=False)
+    for name, task in settings.tasks.items():
+        path = run / RECORDS / f"{name}.jsonl"
+        records = read_records(jsonl.read(path), str(path))
+        counted = Counter(str(record.outcome) for record in records)
+        words = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counted.items()))
+        table.add_row(name, task.stamp, f"{len(records):,} of {task.n_samples:,}", Text(words))
+    return table
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """What the preflight found, one row a player."""
+    table = Table("task", "player", "played", "right", "excused", "verdict", box=None, pad_edge=False)
+    for finding in findings:
+        table.add_row(
+            finding.task, finding.player, str(finding.played), str(finding.right), str(finding.excused or DASH),
+            Text(verdict(finding)),
+        )  # fmt: skip
+    return table
+
+
+def forecast_table(parts: Sequence[Forecast], rates: Rates) -> Table:
+    """What the tasks would cost."""
+    table = Table("task", "samples", "requests", "tokens", "at most", "hours", "cost", box=None, pad_edge=False)
+    for one in parts:
+        time, money = seconds(one, rates), cost(one, rates)
+        requests = f"{one.requests:,}" + (f" + {one.other_requests:,}" if one.other_requests else "")
+        table.add_row(
+            one.task, f"{one.samples:,}", requests, f"{one.prompt_tokens + one.likely_tokens:,}",
+            f"{one.prompt_tokens + one.most_tokens:,}", DASH if time is None else f"{time / 3600:.1f}",
+            DASH if money is None else f"{money:,.2f}",
+        )  # fmt: skip
+    return table
+
+
+def forecast_line(whole: Forecast, rates: Rates) -> str:
+    """One line for people."""
+    words = [f"forecast: {whole.requests:,} requests, {whole.prompt_tokens + whole.likely_tokens:,} tokens"]
+    words.append(f"at most {whole.prompt_tokens + whole.most_tokens:,}")
+    time, money = seconds(whole, rates), cost(whole, rates)
+    words += [] if time is None else [f"{time / 3600:.1f} hours"]
+    words += [] if money is None else [f"cost {money:,.2f}"]
+    return ", ".join(words)
+
+
+def verdict(finding: Finding, examples: int = 3) -> str:
+    """`ok`, or what must not be, with a few items."""
+    if finding.sound:
+        return f"ok ({finding.note})" if finding.note else "ok"
+    shown = "; ".join(finding.faults[:examples])
+    more = f"; and {len(finding.faults) - examples} more" if len(finding.faults) > examples else ""
+    return f"FAILED: {shown}{more}"
+
+
+def remarks(task: TaskScore) -> str:
+    """What a reader must know beside the number."""
+    cell, words = task.overall, []
+    if cell.reason:
+        words.append(cell.reason if cell.value is not None else f"FAILED, {cell.reason}")
+    if cell.value is not None and not cell.complete:
+        words.append(f"incomplete: {cell.n_scored:,} scored of {cell.n_samples:,}")
+        words.append(f"{percent(cell.value_all)} with the others as not right")
+    words += _slice(task)
+    if task.changed:
+        words.append("changed: " + ", ".join(task.changed))
+    if task.partial is not None:
+        words.append(f"partial scores {percent(task.partial)}")
+    if task.pass_any is not None and task.pass_all is not None:
+        k = task.preset.repeats
+        words.append(f"pass@{k} {percent(task.pass_any)}, pass^{k} {percent(task.pass_all)}")
+    return "; ".join(words)
+
+
+def percent(value: float | None) -> str:
+    """A share in percent."""
+    return DASH if value is None else f"{100 * value:.1f}"
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(Text(printable(text)), soft_wrap=True)
+
+
+def _slice(task: TaskScore) -> list[str]:
+    whole = task.preset.slice.get("items")
+    return [f"{task.n_items:,} of {whole:,} items"] if isinstance(whole, int) and whole != task.n_items else []
+
+
+def _numbers(cell: Cell) -> tuple[str, str, str]:
+    if cell.value is None:
+        return DASH, "", f"{cell.n_scored:,}/{cell.n_samples:,}"
+    n = f"{cell.n_samples:,}" if cell.complete else f"{cell.n_scored:,}/{cell.n_samples:,}"
+    return percent(cell.value), f"{percent(cell.low)} to {percent(cell.high)}", n
+
+
+def _counts(cell: Cell) -> str:
+    rest = {name: count for name, count in cell.counts.items() if name not in PLAIN}
+    return ", ".join(f"{count:,} {name}" for name, count in rest.items())
+
+
+def stamp_line(name: str, task: TaskSettings) -> str:
+    """One line a task before it runs."""
+    closed = ", nothing of it is stored" if task.closed else ""
+    return f"{name}: {task.stamp}, {task.n_items:,} items x {task.preset.repeats}{closed}"
