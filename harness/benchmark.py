@@ -124,6 +124,8 @@ class Players:
     dialect: Dialect | None = None
     """Of a model under test with a prompt format of its own, which is asked in token ids and in nothing else."""
     sandbox: Policy = Policy()
+    logs: Path | None = None
+    """Folder of the run for logs in a package's own format; None where none are kept."""
 
 
 class Benchmark(Protocol):
