@@ -7,7 +7,7 @@ their scores is never one of templates. Requests by ids pass through. Thinking s
 from dataclasses import replace
 from typing import NamedTuple, Sequence
 
-from ..stopping import cut
+from ..stopping import Decode, cut
 from ..types import Completion, Finish, Model, Request, Usage
 from .template import CannotRender, ChatTemplate, Prompt
 
@@ -21,10 +21,13 @@ class _Ready(NamedTuple):
 
 
 class ChatModel:
-    """Implements `Model`. `context` is the most tokens of prompt and completion together."""
+    """Implements `Model`. `context` is the most tokens of prompt and completion together; `decode` makes the text of
+    requests by ids, where a model has a way of its own.
+    """
 
-    def __init__(self, engine: Model, template: ChatTemplate, context: int) -> None:
+    def __init__(self, engine: Model, template: ChatTemplate, context: int, decode: Decode | None = None) -> None:
         self.engine, self.template, self.context = engine, template, context
+        self._decode = decode or template.text
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
         """Completions in the order of the requests. A conversation that cannot be answered is a completion that says
@@ -54,9 +57,9 @@ class ChatModel:
             return Completion(ids=(), logprobs=(), text="", finish=Finish.FAILED, error=str(error))
         room = self.context - len(prompt.ids)
         if room <= 0:
-            error = f"the prompt has {len(prompt.ids)} tokens and the model's context {self.context}"
+            why = f"the prompt has {len(prompt.ids)} tokens and the model's context {self.context}"
             usage = Usage(prompt_tokens=len(prompt.ids), completion_tokens=0)
-            return Completion(ids=(), logprobs=(), text="", finish=Finish.CONTEXT, usage=usage, error=error)
+            return Completion(ids=(), logprobs=(), text="", finish=Finish.CONTEXT, usage=usage, error=why)
         sampling = replace(
             request.sampling,
             stop=(*request.sampling.stop, *self.template.stops),
@@ -69,11 +72,12 @@ class ChatModel:
         """The completion with usage, and of a conversation with text and calls."""
         if drawn.finish in (Finish.FAILED, Finish.CONTEXT, Finish.REFUSED):
             return drawn
-        usage = drawn.usage or Usage(prompt_tokens=len(ready.request.ids), completion_tokens=len(drawn.ids))
+        usage = Usage(prompt_tokens=len(ready.request.ids), completion_tokens=len(drawn.ids))
+        decode = self._decode if ready.prompt is None else self.template.text
+        ended = cut(drawn.ids, asked.sampling.stop_texts, decode)
+        written = decode(drawn.ids) if ended is None else ended.text
         if ready.prompt is None:
-            return replace(drawn, usage=usage)
-        ended = cut(drawn.ids, asked.sampling.stop_texts, self.template.text)
-        written = self.template.text(drawn.ids) if ended is None else ended.text
+            return replace(drawn, text=written, usage=usage)
         text, calls = self.template.calls(ready.prompt.opened + written, drawn.ids, asked, ready.prompt)
         finish = Finish.CALLS if calls and drawn.finish is not Finish.LENGTH else drawn.finish
         return replace(drawn, text=text, calls=calls, finish=finish, usage=usage)

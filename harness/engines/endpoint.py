@@ -30,6 +30,8 @@ from .wire import Manner, Unusable, chat_body, ids_body, read_body, read_chat, r
 CONNECT_S = 20.0
 LARGEST_BODY = 64 * 2**20
 log = logging.getLogger(__name__)
+logging.getLogger("httpx2").setLevel(logging.WARNING)
+"""It would tell a line a request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,27 +16,21 @@ FETCHED = ("*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model")
 
 def hub_folder(name: str, revision: str, *, offline: bool, known: Sequence[str] = ()) -> Path:
     """The snapshot of a Hub model. InputError with one sentence when there is none; `known` are names to offer."""
-    from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HFValidationError,
-        HTTPError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
+    from huggingface_hub import constants, errors, snapshot_download
 
+    network: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]  # the HTTP library's, whichever it is
     near = nearest(name, [*known, *cached_models()])
     if offline or constants.HF_HUB_OFFLINE:
         return _cached(name, revision, "offline", near)
     try:
         folder = Path(snapshot_download(name, revision=revision or None, allow_patterns=list(FETCHED)))
-    except GatedRepoError:
+    except errors.GatedRepoError:
         raise InputError(f"the Hub gives {name} to registered users only; ask there and run `hf auth login`.") from None
-    except RevisionNotFoundError:
+    except errors.RevisionNotFoundError:
         raise InputError(f"{name} has no revision {revision!r} on the Hub; give a branch, tag or commit.") from None
-    except (RepositoryNotFoundError, HFValidationError):
+    except (errors.RepositoryNotFoundError, errors.HFValidationError):
         raise InputError(f"there is no model {name} here or on the Hub{near}; give a folder or a Hub id.") from None
-    except (HTTPError, OSError) as error:
+    except (network, OSError) as error:
         told = " ".join(str(error).split())[:120] or type(error).__name__
         return _cached(name, revision, f"the Hub cannot be reached ({told})", near)
     return folder

@@ -145,10 +145,14 @@ def _check_sums(step: Path) -> None:
     """InputError when config or weights are not what the trainer wrote."""
     if not (step / SUMS).is_file():
         return
-    wanted = dict(reversed(line.split("  ", 1)) for line in (step / SUMS).read_text().splitlines() if "  " in line)
+    wanted = {name: digest for digest, _, name in (line.partition("  ") for line in _lines(step / SUMS))}
     for path in (step / "config.json", step / "model.safetensors"):
-        if wanted.get(path.name, "") != file_digest(path):
+        if wanted.get(path.name) != file_digest(path):
             raise InputError(f"the checkpoint {step} is damaged ({path.name} is not what was written); give another.")
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
 def _no_path(path: Path) -> str:
