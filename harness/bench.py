@@ -12,6 +12,7 @@ from .errors import ExitCode, nearest
 BENCHES: dict[str, str] = {
     "sampler": "spadework.harness.bench_sampler:main",
     "sandbox": "spadework.harness.bench_sandbox:main",
+    "runner": "spadework.harness.bench_runner:main",
     "fuzz": "spadework.harness.bench_fuzz:main",
     "play": "spadework.training.bench_play:main",
 }

@@ -108,10 +108,11 @@ class Channel:
     def starved(self, wall_s: float) -> bool:
         """Whether the worker wants the processor and did not get enough of it for a deadline of `wall_s`."""
         try:
-            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            threads = [path.read_text() for path in Path(f"/proc/{self.pid}/task").glob("*/stat")]
         except OSError:
             return False
-        return state == "R" and self.cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
+        ready = any(thread.rpartition(")")[2].split()[0] == "R" for thread in threads)
+        return ready and self.cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
 
     def cpu_s(self) -> float:
         """CPU seconds of the worker's life, by its POSIX clock; as last seen once it is gone."""

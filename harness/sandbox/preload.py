@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from typing import Any, Sequence
 
 from .layers import DEFAULT_MODULES
@@ -26,6 +27,14 @@ STANDARD = (
 )  # fmt: skip
 """`unittest` is here because programs bring their own tests along. What needs processes or sockets is left out."""
 
+ATTRIBUTES = {
+    "numpy": (
+        "numpy.char", "numpy.ctypeslib", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random",
+        "numpy.rec", "numpy.strings",
+    ),
+}  # fmt: skip
+"""Modules that a package imports when somebody asks for them by name, `numpy.random` for one."""
+
 ENCODINGS = (
     "ascii", "latin-1", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be",
     "cp1252", "cp437", "idna", "punycode", "raw-unicode-escape", "unicode-escape", "hex", "base64", "rot13", "zlib",
@@ -41,6 +50,9 @@ def load(preload: Sequence[str], warm: Sequence[str]) -> None:
     for name in (*STANDARD, *preload):
         for module in (*LAZY.get(name, ()), name):
             importlib.import_module(module)
+        for module in ATTRIBUTES.get(name, ()):
+            with suppress(ImportError):  # another version has others
+                importlib.import_module(module)
     for encoding in ENCODINGS:
         codecs.lookup(encoding)
     for function in warm:

@@ -35,8 +35,8 @@ from .run_frames import CallFrame, LookFrame, ScriptFrame, Unknown
 from .runs import CallResult, RunLimits, RunResult
 
 _encode = msgspec.json.Encoder().encode
-STDIN_COPIES = 5
-"""Times the size of standard input that a process needs to receive it."""
+COPIES = 5
+"""Times the size of standard input, or of arguments, that a process needs to receive them."""
 TOKEN_BYTES = 12
 SELF_TEST = Limits(memory_mb=1 << 14)
 """The server tries its own limits out with the modules loaded, which may be large."""
@@ -127,6 +127,7 @@ class Runner:
             arguments = json.dumps([list(args), dict(kwargs or {})])
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"the arguments of {function} are not JSON ({error}): pass plain values") from None
+        _require_room(len(arguments), bounds)
         self._look(function, bounds)
         token = secrets.token_hex(TOKEN_BYTES)
         payload = _encode(CallFrame(token=token, function=function, arguments=arguments, limits=bounds))
@@ -176,10 +177,14 @@ def _sound(limits: RunLimits) -> RunLimits:
 def _fed(stdin: Text, limits: RunLimits) -> bytes:
     """Standard input as bytes; lone surrogates arrive as a program of this locale would read them."""
     fed = stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogatepass")
-    needed = STDIN_COPIES * len(fed) >> 20
-    if needed >= limits.memory_mb:
-        raise InputError(f"{len(fed)} bytes of input do not fit into memory_mb={limits.memory_mb}: allow {needed + 16}")
+    _require_room(len(fed), limits)
     return fed
+
+
+def _require_room(size: int, limits: RunLimits) -> None:
+    needed = COPIES * size >> 20
+    if needed >= limits.memory_mb:
+        raise InputError(f"{size} bytes of input do not fit into memory_mb={limits.memory_mb}: allow {needed + 16}")
 
 
 def _common(outcome: Outcome) -> dict[str, Any]:

@@ -141,6 +141,8 @@ def test_what_the_caller_got_wrong_is_said_in_a_sentence_before_anything_runs(ru
         Runner(preload=("spadework.harness.answers",))
     with pytest.raises(InputError, match="cpu_s"):
         runner.call("math:sqrt", [2], limits=RunLimits(cpu_s=-1))
+    with pytest.raises(InputError, match="memory_mb=16: allow"):
+        runner.call("builtins:len", ["x" * 10**7], limits=RunLimits(memory_mb=16))
 
 
 def test_what_happens_late_happens_in_the_warm_up(runner: Runner, folder: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from spadework.harness.errors import InputError
-from spadework.harness.sandbox import ErrorKind, RunLimits, Runner, RunResult, run_python
+from spadework.harness.sandbox import ErrorKind, Layer, Policy, RunLimits, Runner, RunResult, run_python
 from spadework.harness.sandbox.frames import ProtocolError
 from spadework.harness.sandbox.run_frames import decode_end
 
@@ -234,6 +234,21 @@ def test_runs_share_nothing_and_start_alike(runner: Runner) -> None:
     assert random.Random(0).random() == float(drawn[0].split()[0])
 
 
+def test_numpy_is_there_when_it_is_preloaded() -> None:
+    pytest.importorskip("numpy", reason="numpy is optional")
+    source = (
+        "import sys\nimport numpy as np\na = np.array(list(map(int, open(0).read().split())))\n"
+        "print(a.sum(), a.std() > 1, round(np.linalg.det(np.eye(3) * 2)))\n"
+        "print(np.random.rand() == np.random.RandomState(0).rand(), np.poly1d([1, 2]).roots, np.ma.array([1]).sum())\n"
+        "print(np.fft.fft(a).real[0], np.random.default_rng(1).integers(9), np.loadtxt(['1 2', '3 4']).sum())"
+    )
+    with Runner(preload=("numpy",), workers=1) as runner:
+        results = [runner.run_python(source, "1 2 3 40", RunLimits(cpu_s=5)) for _ in range(2)]
+        assert results[0].ok, results[0].stderr
+        assert results[0].stdout.startswith("46 True 8\nTrue [-2.] 1\n46.0 ") and results[0].stdout == results[1].stdout
+        assert runner.run_python("import scipy").message == "ModuleNotFoundError: No module named 'scipy'"
+
+
 def test_what_is_no_program_is_refused_without_a_process(runner: Runner) -> None:
     cases = {
         "": ErrorKind.EMPTY, " \n\t": ErrorKind.EMPTY, "print(1)\0": ErrorKind.ENCODING,
@@ -418,6 +433,20 @@ def test_a_hostile_script_costs_itself_only(runner: Runner, name: str) -> None:
     assert result.fault == "program" and not result.ok
     assert taken < 6, taken
     assert served(runner)
+
+
+OFF = [(Layer.LANDLOCK,), (Layer.NAMESPACES,), (Layer.UID,), (Layer.LANDLOCK, Layer.NAMESPACES, Layer.UID)]
+
+
+@pytest.mark.parametrize("off", OFF, ids="+".join)
+def test_threads_work_and_files_do_not_where_a_wanted_layer_is_missing(off: tuple[Layer, ...]) -> None:
+    thread = "import threading\nthreading.Thread(target=lambda: print(input()[::-1])).start()"
+    with Runner(Policy(off=off), workers=1) as runner:
+        assert runner.report.missing == off and not runner.report.insecure
+        assert runner.run_python(thread, "abc", RunLimits(cpu_s=5)).stdout == "cba\n"
+        for name in ("reads a file", "opens a file", "forks", "starts a shell", "goes online", "kills everybody"):
+            source, kinds = HOSTILE[name]
+            assert runner.run_python(source, "", QUICK).kind in kinds, name
 
 
 def test_the_environment_and_the_host_are_not_to_be_seen(runner: Runner) -> None:
