@@ -76,7 +76,9 @@ def sandbox_lines(tried: "Trial | None", found: Sequence["LayerFinding"], width:
     times = "does not start" if tried.start_ms is None else f"started and tried out in {tried.start_ms:.0f} ms"
     if tried.answer_ms is not None:
         times += f"; a program answered after another {tried.answer_ms:.0f} ms"
-    lines = [f"sandbox: {times}", f"  {'layer':<14}{'needed':<10}{'state':<9}detail"]
+    if tried.script_ms is not None:
+        times += f"; a server for scripts started and ran one in {tried.script_ms:.0f} ms"
+    lines = [*_wrapped("sandbox: ", times, width), f"  {'layer':<14}{'needed':<10}{'state':<9}detail"]
     for one in found:
         head = f"  {one.layer:<14}{'required' if one.required else 'wanted':<10}{one.state:<9}"
         lines += _wrapped(head, one.detail, width)
@@ -106,7 +108,8 @@ def _record(tried: "Trial | None", found: Sequence["LayerFinding"]) -> dict[str,
     if tried is None:
         return None
     return {
-        "safe": not tried.refusal, "refusal": tried.refusal, "start_ms": tried.start_ms, "answer_ms": tried.answer_ms,
+        "safe": not tried.refusal, "refusal": tried.refusal,
+        "start_ms": tried.start_ms, "answer_ms": tried.answer_ms, "script_ms": tried.script_ms,
         "machine": tried.report.machine, "kernel": tried.report.kernel, "describe": tried.report.describe(),
         "layers": [asdict(one) for one in found],
     }  # fmt: skip

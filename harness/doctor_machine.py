@@ -17,9 +17,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from .devices import Torch
+from .engines.address import KEYS
 from .hardware import cores, cpu_model, memory
 
-TEST_DATA = "SPADEWORK_TEST_DATA"
+TEST_DATA, VLLM_PYTHON = "SPADEWORK_TEST_DATA", "SPADEWORK_VLLM_PYTHON"
 CHECKPOINTS = ("base", "external")
 CHECKPOINT_FILES = ("config.json", "model.safetensors", "tokenizer.json")
 CORPUS = "spadework.training.corpus_texts:wanting"
@@ -71,15 +72,12 @@ def devices(torch: Torch) -> list[Finding]:
 
 
 def engines(torch: Torch) -> list[Finding]:
-    """What draws tokens: the engine inside this process, and what could stand beside it."""
+    """What draws tokens: the engine inside this process, a server of ours, somebody else's server."""
     problem = torch.problem or ("" if torch.transformers else "transformers cannot be imported")
-    told = f"transformers {torch.transformers}, torch {torch.version} (imported in {torch.import_s:.1f} s)"
+    told = f"{torch.transformers} in this process, torch {torch.version} (imported in {torch.import_s:.1f} s)"
     remedy = f"pip install torch==2.13.0, then {REINSTALL}" if problem else ""
-    vllm = version("vllm")
-    return [
-        Finding(name="in process", detail=problem or told, there=not problem, remedy=remedy),
-        Finding(name="vllm", detail=f"{vllm or 'not installed'}; no engine here uses it yet", there=vllm is not None),
-    ]
+    own = Finding(name="transformers", detail=problem or told, there=not problem, remedy=remedy)
+    return [own, _vllm(), _endpoint()]
 
 
 def packages() -> list[Finding]:
@@ -112,6 +110,27 @@ def version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _vllm() -> Finding:
+    """vLLM may live in an environment of its own, which a variable names."""
+    here, python = version("vllm"), os.environ.get(VLLM_PYTHON)
+    if python:
+        there = shutil.which(python) is not None
+        detail = f"{VLLM_PYTHON} names {python}{'' if there else ', which is no program'}"
+        return Finding(name="vllm", detail=detail, there=there, remedy="" if there else "correct or unset it")
+    detail = here or f"not installed here, and {VLLM_PYTHON} names no other Python"
+    return Finding(name="vllm", detail=detail, there=here is not None)
+
+
+def _endpoint() -> Finding:
+    """An OpenAI-compatible server is named on the command line; what can be told before is its package and its keys."""
+    httpx = version("httpx2")
+    keys = [name for name in KEYS.values() if os.environ.get(name)]
+    told = f"keys in the environment: {', '.join(keys)}" if keys else "no key of a known service in the environment"
+    detail = f"httpx2 {httpx}; {told}" if httpx else "httpx2 is not installed"
+    remedy = "" if httpx else "pip install 'spadework[endpoint]' to reach OpenAI-compatible servers"
+    return Finding(name="openai", detail=detail, there=httpx is not None, remedy=remedy)
 
 
 def _requirements() -> list[str]:

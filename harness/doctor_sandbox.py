@@ -6,10 +6,10 @@ The remedies name what usually takes a layer away: a container's profile, a sett
 import platform
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .sandbox import REQUIRED, Layer, Sandbox, SandboxReport, SandboxUnavailable, Step
+from .sandbox import REQUIRED, Layer, Sandbox, SandboxReport, SandboxUnavailable, Step, run_python
 
 PROGRAM = '''
 class DoctorEnv:
@@ -20,6 +20,8 @@ class DoctorEnv:
         return action[::-1], 1.0, True, False, {}
 '''
 
+SCRIPT = ("print(int(input()) * 6)", "7")
+"""A script and its standard input."""
 SETTINGS = {
     "kernel.unprivileged_userns_clone": "0",
     "kernel.apparmor_restrict_unprivileged_userns": "1",
@@ -70,6 +72,8 @@ class Trial:
     start_ms: float | None = None
     answer_ms: float | None = None
     """From opening a program to its answer to one step."""
+    script_ms: float | None = None
+    """From starting a server for scripts, which has modules to import, to the output of one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,15 +99,18 @@ def trial() -> Trial:
         return Trial(report=_nothing(), refusal=f"the sandbox server could not be started ({error})")
     with sandbox:
         started = time.perf_counter()
+        found = Trial(report=sandbox.report, start_ms=(started - began) * 1e3)
         try:
-            refusal = _refusal(_played(sandbox))
+            if refusal := _refusal(_played(sandbox)):
+                return replace(found, refusal=refusal)
+            answered = time.perf_counter()
+            found = replace(found, answer_ms=(answered - started) * 1e3)
+            if (said := run_python(*SCRIPT)).stdout != "42\n":
+                reason = said.message or said.stderr or "it says nothing"
+                return replace(found, refusal=f"programs run in the sandbox, scripts do not ({reason})")
+            return replace(found, script_ms=(time.perf_counter() - answered) * 1e3)
         except (SandboxUnavailable, OSError) as error:
-            refusal = f"the sandbox starts, but no program runs in it ({error})"
-        answered = time.perf_counter()
-        return Trial(
-            report=sandbox.report, refusal=refusal, start_ms=(started - began) * 1e3,
-            answer_ms=None if refusal else (answered - started) * 1e3,
-        )  # fmt: skip
+            return replace(found, refusal=f"the sandbox starts, but nothing runs in it ({error})")
 
 
 def layers(report: SandboxReport) -> list[LayerFinding]:
@@ -140,7 +147,7 @@ def _refusal(steps: list[Step]) -> str:
     error = next((step.error for step in steps if step.error is not None), None)
     if error is None and [step.observation for step in steps] == ["seed 7", "ba"]:
         return ""
-    return f"the sandbox starts, but no program runs in it ({error or 'it answers wrongly'})"
+    return f"the sandbox starts, but nothing runs in it ({error or 'a program answers wrongly'})"
 
 
 def _nothing() -> SandboxReport:

@@ -49,7 +49,7 @@ def test_it_shows_every_layer_as_a_sandbox_reports_it_and_ends_with_the_verdict(
     for layer in Layer:
         words = next(line for line in lines if line.startswith(f"  {layer} ")).split()
         assert words[1] in ("required", "wanted") and words[2] == report.state(layer).state
-    assert "a program answered after another" in done.stdout
+    assert "a program answered after another" in told(done) and "started and ran one in" in told(done)
     assert [title for title in ("machine", "devices", "engines", "packages", "data") if title not in lines] == []
     end = told(done).rpartition("A sandbox can be started safely here")[2]
     assert end == ("; all layers hold." if not report.missing else f", {report.describe()}.")
@@ -64,7 +64,7 @@ def test_json_says_the_same_to_machines(quick: dict[str, str]) -> None:
     }  # fmt: skip
     assert found["exit_code"] == done.returncode == ExitCode.OK and found["sandbox"]["safe"] is True
     assert [row["layer"] for row in found["sandbox"]["layers"]] == list(Layer)
-    assert found["sandbox"]["start_ms"] > 0 and found["sandbox"]["answer_ms"] > 0
+    assert min(found["sandbox"][f"{name}_ms"] for name in ("start", "answer", "script")) > 0
     assert {"name", "detail", "there", "remedy"} == found["machine"][0].keys()
 
 
@@ -111,7 +111,7 @@ def test_root_that_may_not_change_its_user_is_not_told_to_be_somebody_else() -> 
 def test_a_sandbox_in_which_no_program_runs_is_no_safe_one(quick: dict[str, str]) -> None:
     done = spadework("doctor", lacking=PIDFD_OPEN, code=errno.EPERM, environ=quick)
     assert done.returncode == ExitCode.VERDICT_FAIL
-    assert "the sandbox starts, but no program runs in it" in told(done) and "PermissionError" in told(done)
+    assert "the sandbox starts, but nothing runs in it" in told(done) and "PermissionError" in told(done)
 
 
 @pytest.mark.parametrize(("system", "name"), [("darwin", "macOS"), ("win32", "Windows"), ("sunos5", "sunos5")])
@@ -138,7 +138,7 @@ def test_elsewhere_it_shows_the_layers_and_the_refusal_names_a_way(
 def test_it_works_without_torch(quick: dict[str, str]) -> None:
     done = spadework("doctor", environ=quick)
     assert done.returncode == ExitCode.OK, "the sandbox needs no torch"
-    assert "- in process ImportError: no libcudart to do: pip install torch" in told(done)
+    assert "- transformers ImportError: no libcudart to do: pip install torch" in told(done)
     assert "- cpu nothing computes here without torch" in told(done)
 
 
