@@ -170,7 +170,7 @@ def call(function: str, args: Sequence[Any] = (), limits: RunLimits | None = Non
 
 def _sound(limits: RunLimits) -> RunLimits:
     if limits.senseless():
-        raise InputError(f"the limit {limits.senseless()} of a run must be a number above 0")
+        raise InputError(f"the limit {limits.senseless()} of a run must be above 0, and whole unless it is seconds")
     return limits
 
 

@@ -43,9 +43,15 @@ class RunLimits:
         return RESERVE * (self.stdout_bytes + self.stderr_bytes) + SPARE_BYTES
 
     def senseless(self) -> str:
-        """The name of a limit that is not a positive number; empty when there is none."""
-        named = {name: getattr(self, name) for name in self.__slots__} | {"wall_s": self.wall}
-        return next((name for name, value in named.items() if not 0 < value < 1 << 40), "")
+        """The name of a limit that is no positive number, or no whole one where it counts things; empty if all are."""
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if name == "wall_s" and value is None:
+                continue
+            number = type(value) is int or (type(value) is float and name.endswith("_s"))
+            if not number or not 0 < value < 1 << 40:
+                return name
+        return ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

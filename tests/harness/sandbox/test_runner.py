@@ -312,9 +312,9 @@ def test_a_configured_limit_reaches_the_process(runner: Runner) -> None:
 
 def test_limits_without_a_meaning_are_refused(runner: Runner) -> None:
     senseless = {
-        "cpu_s": (0, -1.0, float("nan"), float("inf")),
+        "cpu_s": (0, -1.0, "2", float("nan"), float("inf")),
         "wall_s": (0, -1),
-        "memory_mb": (0,),
+        "memory_mb": (0, 1.5, "9", True),
         "stdout_bytes": (0,),
     }
     for name, values in senseless.items():
