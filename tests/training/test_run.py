@@ -1,6 +1,8 @@
 """An opened run: programs keep their process while they are played, and what it opened is closed."""
 
-from spadework.harness.sandbox import EnvError, ErrorKind
+import os
+import signal
+
 from spadework.harness.types import Outcome
 from spadework.training.recipe import load_recipe
 from spadework.training.run import opened
@@ -19,7 +21,9 @@ def test_a_program_keeps_its_process_through_the_window_unless_it_failed() -> No
         assert run.processes == kept
 
         broken = first.programs[0].id
-        kept[broken].error = EnvError(kind=ErrorKind.MEMORY, fault="program", message="it took too much")
+        pid, kept[broken].recover = kept[broken].pid, False
+        assert pid is not None
+        os.kill(pid, signal.SIGSEGV)
         episodes = run.play(run.source.supply(2))
         assert {e.outcome for e in episodes if e.play.program.id == broken} == {Outcome.SCORER_ERROR}
         assert all(e.reward is not None for e in episodes if e.play.program.id != broken)
