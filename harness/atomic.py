@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import IncompleteError
+from .errors import IncompleteError, InputError
 
 SUFFIX = ".partial"
 
@@ -18,8 +18,11 @@ def replacing(path: Path, *, sync: bool = True) -> Iterator[Path]:
     """A path to write to; when the block ends well it takes the place of `path`, otherwise it is removed.
 
     `sync` flushes to the device first, so that even a power cut leaves a whole file. Raises `IncompleteError` when the
-    disk refuses (full, read-only).
+    disk refuses (full, read-only), `InputError` when `path` is something else than a file (renaming over a device would
+    take it away from everybody).
     """
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no file and is not replaced; name a file.")
     partial = path.with_name(f".{path.name}{SUFFIX}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
