@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from .errors import ExitCode, nearest
 
 BENCHES: dict[str, str] = {
+    "evaluation": "spadework.harness.bench_evaluation:main",
     "sampler": "spadework.harness.bench_sampler:main",
     "sandbox": "spadework.harness.bench_sandbox:main",
     "runner": "spadework.harness.bench_runner:main",

@@ -11,7 +11,7 @@ from .offline import go_offline
 from .plan import Wish, make_plan, refusal
 from .preflight import Finding, preflight
 from .registry import listed, protocols_of
-from .report import findings_table, forecast_line, forecast_table, verdict
+from .report import forecast_line, forecast_table, print_findings, verdict
 from .run import Cell, Run
 
 LONG_REQUESTS = 500
@@ -30,7 +30,7 @@ def check_before(arguments: Namespace, work: Run, display: ProgressDisplay) -> N
     if arguments.no_preflight or not (paid or whole.requests > LONG_REQUESTS):
         return
     findings = [finding for one in due.values() for finding in check(one.cell, AUTOMATIC_ITEMS)]
-    faults = [f"{one.task}, {one.player}: {verdict(one)}" for one in findings if not one.sound]
+    faults = [verdict(one) for one in findings if not one.sound]
     if faults:
         raise VerdictFailed(
             "the graders do not know right from wrong:\n  " + "\n  ".join(faults) + "\n"
@@ -62,7 +62,7 @@ def preflight_command(arguments: Namespace) -> ExitCode:
     findings: list[Finding] = []
     for cell in plan.cells:
         findings += check(cell, None)
-    console.print(findings_table(findings))
+    print_findings(findings, console)
     parts = [forecasts.forecast(cell.name, cell.settings.preset, cell.settings.n_samples) for cell in plan.cells]
     console.print(forecast_table([*parts, forecasts.total(parts)] if len(parts) > 1 else parts, rates_of(arguments)))
     for name, reason in plan.missing.items():

@@ -7,8 +7,9 @@
 Exceptions stand in the presets' file with their reason. It prints nothing and keeps no text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..benchmark import Due, Scored, TaskItem
 from ..sandbox import SandboxReport
@@ -21,8 +22,6 @@ from .presets import Known, PlayerName
 from .run import Cell
 
 MAY_BE_RIGHT: tuple[PlayerName, ...] = ("gold", "constant")
-EXAMPLES = 3
-"""Items named in a finding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +32,8 @@ class Finding:
     player: PlayerName
     played: int
     right: int
-    excused: int
-    """Ended otherwise than they should, as the presets' file foretells."""
+    excused: tuple[str, ...]
+    """Why, of each item that ended otherwise than it should, as the presets' file foretells."""
     faults: tuple[str, ...]
     """What must not be, each with its item."""
     note: str = ""
@@ -43,6 +42,15 @@ class Finding:
     def sound(self) -> bool:
         """Whether the benchmark may be trusted as far as this player tells."""
         return not self.faults
+
+
+class Player(NamedTuple):
+    """Who played what, and what is known of it."""
+
+    cell: Cell
+    name: PlayerName
+    known: Sequence[Known]
+    played: int
 
 
 @dataclass
@@ -70,22 +78,12 @@ def preflight(cell: Cell, known: Sequence[Known], limit: int | None) -> list[Fin
 def _gold(cell: Cell, due: Sequence[Due], known: Sequence[Known]) -> Finding:
     replies = gold_replies(cell.benchmark, due)
     playable = [one for one in due if one.seed in replies]
-    unknown = len(due) - len(playable)
     results, broken = _played(cell, playable, replies)
-    faults = [broken] if broken else []
-    excused = 0
-    for one in playable:
-        fault = _gold_fault(cell, one.item, results.get(one.item.id))
-        if fault and any(entry.covers("gold", one.item, cell.settings.preset.name) for entry in known):
-            excused += 1
-        elif fault:
-            faults.append(f"{one.item.id}: {fault}")
-    right = sum(result.outcome is Outcome.RIGHT for result in results.values())
+    wrong = [(one.item, _gold_fault(cell, one.item, results.get(one.item.id))) for one in playable]
+    unknown = len(due) - len(playable)
     note = f"{unknown} items have no known solution" if unknown else ""
-    return Finding(
-        task=cell.name, player="gold", played=len(playable), right=right, excused=excused, faults=tuple(faults),
-        note=note,
-    )  # fmt: skip
+    faulty = [(item, fault) for item, fault in wrong if fault]
+    return _finding(Player(cell, "gold", known, len(playable)), faulty, results, broken, note)
 
 
 def _gold_fault(cell: Cell, item: TaskItem, result: Scored | None) -> str:
@@ -106,21 +104,28 @@ def _gold_fault(cell: Cell, item: TaskItem, result: Scored | None) -> str:
 
 def _simple(cell: Cell, due: Sequence[Due], known: Sequence[Known], player: PlayerName) -> Finding:
     results, broken = _played(cell, due, simple_replies(cell.benchmark, player, due))
-    faults = [broken] if broken else []
-    excused = 0
+    wrong = []
     for one in due:
-        result = results.get(one.item.id)
-        outcome = None if result is None else result.outcome
-        fails = outcome is None or not outcome.scored
-        if not fails and (outcome is not Outcome.RIGHT or player in MAY_BE_RIGHT):
-            continue
-        if any(entry.covers(player, one.item, cell.settings.preset.name) for entry in known):
-            excused += 1
+        outcome = results[one.item.id].outcome if one.item.id in results else None
+        if outcome is None or not outcome.scored or (outcome is Outcome.RIGHT and player not in MAY_BE_RIGHT):
+            wrong.append((one.item, "never came back" if outcome is None else f"is {outcome}"))
+    return _finding(Player(cell, player, known, len(due)), wrong, results, broken)
+
+
+def _finding(
+    player: Player, wrong: Sequence[tuple[TaskItem, str]], results: Mapping[str, Scored], broken: str, note: str = ""
+) -> Finding:
+    """Faults less those that are known."""
+    excused, faults = [], [broken] if broken else []
+    for item, fault in wrong:
+        whys = [one.why for one in player.known if one.covers(player.name, item, player.cell.settings.preset.name)]
+        if whys:
+            excused.append(whys[0])
         else:
-            faults.append(f"{one.item.id}: {'never came back' if outcome is None else f'is {outcome}'}")
-    right = sum(result.outcome is Outcome.RIGHT for result in results.values())
+            faults.append(f"{item.id}: {fault}")
     return Finding(
-        task=cell.name, player=player, played=len(due), right=right, excused=excused, faults=tuple(faults)
+        task=player.cell.name, player=player.name, played=player.played, excused=tuple(excused), faults=tuple(faults),
+        right=sum(result.outcome is Outcome.RIGHT for result in results.values()), note=note,
     )  # fmt: skip
 
 

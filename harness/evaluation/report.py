@@ -26,6 +26,8 @@ from .settings import EvaluationSettings, TaskSettings, from_document
 
 PLAIN = (Outcome.RIGHT, Outcome.WRONG)
 DASH = "-"
+EXAMPLES = 3
+"""Items named of a fault."""
 
 
 class Scores(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,15 +99,20 @@ def progress_table(run: Path, settings: EvaluationSettings) -> Table:
     return table
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
-    """What the preflight found, one row a player."""
+def print_findings(findings: Sequence[Finding], console: Console) -> None:
+    """What the preflight found: one row a player, and below what must not be and what is excused."""
     table = Table("task", "player", "played", "right", "excused", "verdict", box=None, pad_edge=False)
-    for finding in findings:
-        table.add_row(
-            finding.task, finding.player, str(finding.played), str(finding.right), str(finding.excused or DASH),
-            Text(verdict(finding)),
-        )  # fmt: skip
-    return table
+    for one in findings:
+        excused = str(len(one.excused) or DASH)
+        table.add_row(one.task, one.player, str(one.played), str(one.right), excused, "ok" if one.sound else "FAILED")
+    console.print(table)
+    for one in findings:
+        if not one.sound:
+            _line(console, f"FAILED {verdict(one)}")
+        for why, count in Counter(one.excused).items():
+            _line(console, f"{one.task}, {one.player}: {count} excused, {why}")
+        if one.note:
+            _line(console, f"{one.task}, {one.player}: {one.note}")
 
 
 def forecast_table(parts: Sequence[Forecast], rates: Rates) -> Table:
@@ -132,13 +139,11 @@ def forecast_line(whole: Forecast, rates: Rates) -> str:
     return ", ".join(words)
 
 
-def verdict(finding: Finding, examples: int = 3) -> str:
-    """`ok`, or what must not be, with a few items."""
-    if finding.sound:
-        return f"ok ({finding.note})" if finding.note else "ok"
-    shown = "; ".join(finding.faults[:examples])
-    more = f"; and {len(finding.faults) - examples} more" if len(finding.faults) > examples else ""
-    return f"FAILED: {shown}{more}"
+def verdict(finding: Finding) -> str:
+    """What must not be, with a few items."""
+    shown = "; ".join(finding.faults[:EXAMPLES])
+    more = f"; and {len(finding.faults) - EXAMPLES} more" if len(finding.faults) > EXAMPLES else ""
+    return f"{finding.task}, {finding.player}: {shown}{more}"
 
 
 def remarks(task: TaskScore) -> str:

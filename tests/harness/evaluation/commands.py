@@ -1,6 +1,8 @@
-"""The evaluation's verbs in real processes, and what they leave; plain functions for the tests of any benchmark."""
+"""The evaluation's verbs, and what they leave; plain functions for the tests of any benchmark."""
 
+import contextlib
 import gzip
+import io
 import json
 import os
 import re
@@ -10,6 +12,8 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from spadework.harness.cli import main
 
 HERE = Path(__file__).parent
 WORD = re.compile(r"[^\W_]+")
@@ -27,9 +31,14 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def spadework(*words: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a verb to its end."""
+    """Run a verb to its end: in this process, or in one of its own where it needs another folder or variables."""
+    if cwd is None and not variables:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(words)
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
     return subprocess.run(
-        command(*words), env=environment(**variables), cwd=cwd, capture_output=True, text=True, timeout=120
+        command(*words), env=environment(**variables), cwd=cwd, capture_output=True, text=True, timeout=300
     )
 
 
