@@ -115,7 +115,7 @@ def shaped(rng: random.Random) -> bytes:
 
 
 def _step(rng: random.Random, number: int) -> list[object]:
-    usual = (number, "text", 0.5, False, False, {}, "", "")
+    usual: tuple[object, ...] = (number, "text", 0.5, False, False, {}, "", "")
     return [_or_other(rng, value) for value in usual][: rng.choice((8, 8, 8, 8, 6, 7, 3))]
 
 

@@ -16,6 +16,8 @@ from typing import Iterable
 from .frames import HEADER, pack
 
 CHUNK = 1 << 16
+DYING_S, CLOSING_S = 1.0, 5.0
+"""How long the death of a worker that has closed its pipe, or was killed, is waited for."""
 EXTENSIONS = 10
 """How often a starved worker's deadline is put off."""
 BUSY_SHARE = 0.5
@@ -27,9 +29,9 @@ TICK_S = 0.1
 class Channel:
     """Frames to one worker and back, one question at a time. `failure` says why there will be no answer any more."""
 
-    def __init__(self, requests: int, answers: int, pidfd: int, number: int) -> None:
-        """`number` is the worker's process number as its server counts; `pid` is the same process as we count."""
-        self.requests, self.answers, self.pidfd, self.number = requests, answers, pidfd, number
+    def __init__(self, requests: int, answers: int, pidfd: int, number: int, server: object = None) -> None:
+        """`number` is the worker's process number as its `server` counts; `pid` is the same process as we count."""
+        self.requests, self.answers, self.pidfd, self.number, self.server = requests, answers, pidfd, number, server
         self.pid = _pid_of(pidfd)
         self.cpu_at_start = self.cpu_seen = 0.0
         self.cpu_limit_s = math.inf
@@ -76,7 +78,8 @@ class Channel:
         except BlockingIOError:
             return
         if not chunk:
-            self._fail("crash")
+            # A worker that is dying has closed its pipe a moment before; one that lives on has broken the protocol.
+            self._fail("crash" if self.dies(DYING_S) else "protocol")
             return
         self.incoming += chunk
         if len(self.incoming) < HEADER.size:
@@ -97,6 +100,10 @@ class Channel:
     def hang(self) -> None:
         """The deadline passed."""
         self._fail("hang")
+
+    def abandon(self) -> None:
+        """The caller was interrupted and will not hear the answer: the worker is of no use any more."""
+        self._fail("crash")
 
     def overdrawn(self) -> bool:
         """Whether the worker has used up its CPU time; it is killed for it."""
@@ -131,12 +138,16 @@ class Channel:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
+    def dies(self, wall_s: float) -> bool:
+        """Wait for the worker's death, at most so long; whether it is dead."""
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        return bool(poll.poll(wall_s * 1000))
+
     def close(self) -> None:
         """Kill the worker and close this side; returns when it is dead."""
         self.kill()
-        poll = select.poll()
-        poll.register(self.pidfd, select.POLLIN)
-        poll.poll(5_000)
+        self.dies(CLOSING_S)
         for descriptor in (self.requests, self.answers, self.pidfd):
             os.close(descriptor)
 

@@ -5,6 +5,7 @@ Runs in the jailed interpreter. Every check names what was wrong and how to writ
 """
 
 import inspect
+import math
 from typing import Any, Mapping
 
 import msgspec
@@ -96,7 +97,18 @@ def _info(info: Any, limits: Limits) -> msgspec.Raw:
         raise ContractError(f"info of {len(raw)} bytes is larger than {limits.info_bytes}", ErrorKind.INFO)
     if too_deep(raw):
         raise ContractError(f"info is nested more than {INFO_DEPTH} levels deep", ErrorKind.INFO)
+    if b"null" in raw and _infinite(info):
+        raise ContractError("info must hold finite numbers; JSON has no NaN and no infinity", ErrorKind.INFO)
     return msgspec.Raw(raw)
+
+
+def _infinite(value: Any) -> bool:
+    """Whether a number in it is written as null. It is not deep: that was looked at before."""
+    if type(value) is dict:
+        return any(map(_infinite, value.values()))
+    if type(value) in (list, tuple):
+        return any(map(_infinite, value))
+    return type(value) is float and not math.isfinite(value)
 
 
 def _encodable(text: str) -> None:

@@ -12,7 +12,7 @@ rewards, within their range.
 Not thread-safe: one thread owns a sandbox.
 """
 
-import os
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Sequence
@@ -38,6 +38,7 @@ class Sandbox:
         self.waited_s = 0.0
         """Wall seconds this process has waited for its programs so far."""
         self._processes: set[EnvProcess] = set()
+        self._closed = False
         self._sibling: Sandbox | None = None
         self._server = ForkServer(self._setup())
 
@@ -67,11 +68,15 @@ class Sandbox:
         """A process for each program, in order; the server starts them while the next ones are asked for."""
         processes = [EnvProcess(self, source, isolation, recover) for source in sources]
         startable = [process for process in processes if process.error is None]
-        for start in range(0, len(startable), TOGETHER):
-            group = startable[start : start + TOGETHER]
-            for process, channel in zip(group, self.fork(len(group)), strict=True):
-                process.start(channel)
-                self._processes.add(process)
+        try:
+            for start in range(0, len(startable), TOGETHER):
+                group = startable[start : start + TOGETHER]
+                for process, channel in zip(group, self.fork(len(group)), strict=True):
+                    self._processes.add(process)
+                    process.start(channel)
+        except BaseException:
+            close_all(processes)
+            raise
         return processes
 
     def alive(self) -> bool:
@@ -96,6 +101,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Kill every process and the server; returns when they are gone. Closing twice is fine."""
+        self._closed = True
         close_all(list(self._processes))
         self._server.stop()
         if self._sibling is not None:
@@ -111,32 +117,15 @@ class Sandbox:
 
     def fork(self, count: int) -> list[Channel]:
         """New workers, their sources still unsent; a dead server is started again. Raises SandboxUnavailable."""
+        if self._closed:
+            raise SandboxUnavailable("the sandbox was closed; make another one")
+        if self.alive():
+            with suppress(SandboxUnavailable):
+                return self._server.fork_all(count, self.limits.memory_mb, self.limits.life_cpu_s)
         if not self.alive():
             self._server.stop()
             self._server = ForkServer(self._setup())
-        asked: list[tuple[int, int]] = []
-        channels: list[Channel] = []
-        reason = ""
-        try:
-            for _ in range(count):
-                asked.append(self._server.ask_for_worker(self.limits.memory_mb, self.limits.life_cpu_s))
-            for requests, answers in asked:
-                worker = self._server.worker()
-                if worker is None:
-                    break
-                channels.append(Channel(requests, answers, pidfd=worker[1], number=worker[0]))
-        except OSError as error:
-            reason = str(error)
-        if len(channels) < count:
-            for channel in channels:
-                channel.close()
-            for descriptor in (one for pair in asked[len(channels) :] for one in pair):
-                os.close(descriptor)
-            raise SandboxUnavailable(
-                f"the sandbox server does not fork ({reason or self._server.last_words()}); start the command again, "
-                "and if it says the same see `spadework doctor`"
-            )
-        return channels
+        return self._server.fork_all(count, self.limits.memory_mb, self.limits.life_cpu_s)
 
     def _setup(self) -> ServerSetup:
         assert msgspec.__file__ is not None

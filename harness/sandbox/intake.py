@@ -4,8 +4,9 @@ from .limits import EnvError, ErrorKind
 
 
 def decoded(source: str | bytes) -> str:
-    """UTF-8 bytes as text; what is no UTF-8 becomes lone surrogates, which `unfit` refuses."""
-    return source if isinstance(source, str) else source.decode("utf-8", "surrogateescape")
+    """UTF-8 bytes as text, without a byte order mark; what is no UTF-8 becomes lone surrogates, and `unfit`."""
+    text = source if isinstance(source, str) else source.decode("utf-8", "surrogateescape")
+    return text.removeprefix("\ufeff")
 
 
 def unfit(source: str, source_bytes: int) -> EnvError | None:

@@ -4,6 +4,7 @@ The host's side; forkserver.py is the other. A required layer that does not hold
 under `insecure` is warned of at every start; a wanted one is warned of once.
 """
 
+import errno
 import logging
 import os
 import platform
@@ -25,6 +26,7 @@ from .limits import EnvError, ErrorKind
 
 SERVER = Path(__file__).with_name("server.py")
 START_SECONDS = 30.0
+AGAIN = "start the command again, and if it says the same see `spadework doctor`"
 SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 """Names of `sys.platform` for people."""
 log = logging.getLogger(__name__)
@@ -67,63 +69,88 @@ class ForkServer:
         try:
             self.report = self._report()
             self._judge(setup)
-        except SandboxUnavailable:
+        except BaseException:
             self.stop()
             raise
 
     def alive(self) -> bool:
         """Whether the server runs. It never speaks unasked, so a readable control socket has been closed."""
-        return self.process.poll() is None and not select.select([self.control], [], [], 0.0)[0]
-
-    def ask_for_worker(self, memory_mb: int, life_cpu_s: int) -> tuple[int, int]:
-        """Order a worker; our ends of its pipes, for requests and for answers. Raises OSError."""
-        requests_out, requests_in = os.pipe()
-        answers_out, answers_in = os.pipe()
-        try:
-            order = ORDER.pack(FORK, memory_mb, life_cpu_s)
-            socket.send_fds(self.control, [order], [requests_out, answers_in])
-        except OSError:
-            os.close(requests_in)
-            os.close(answers_out)
-            raise
-        finally:
-            os.close(requests_out)
-            os.close(answers_in)
-        return requests_in, answers_out
-
-    def worker(self) -> tuple[int, int] | None:
-        """The next worker ordered: its number as the server counts, and a pidfd. None when the server is gone."""
-        message, descriptors, _flags, _address = socket.recv_fds(self.control, NUMBER.size, 1)
-        return (NUMBER.unpack(message)[0], descriptors[0]) if message else None
+        if self.process.poll() is not None:
+            return False
+        heard = select.poll()
+        heard.register(self.control, select.POLLIN)
+        return not heard.poll(0)
 
     def fork(self, memory_mb: int, life_cpu_s: int) -> Channel:
         """One worker, waiting for its first frame. Raises SandboxUnavailable."""
-        ends: tuple[int, ...] = ()
-        reason = ""
+        return self.fork_all(1, memory_mb, life_cpu_s)[0]
+
+    def fork_all(self, count: int, memory_mb: int, life_cpu_s: int) -> list[Channel]:
+        """Workers, waiting for their first frames; all are ordered before the first is heard of.
+
+        Raises SandboxUnavailable. A server that was interrupted between order and answer is stopped: nobody could tell
+        any more which answer belongs to which order.
+        """
+        pipes: list[tuple[int, int]] = []
+        channels: list[Channel] = []
         try:
-            ends = self.ask_for_worker(memory_mb, life_cpu_s)
-            worker = self.worker()
-            if worker is not None:
-                return Channel(*ends, pidfd=worker[1], number=worker[0])
+            reason = self._order(pipes, count, ORDER.pack(FORK, memory_mb, life_cpu_s))
+            for requests, answers in list(pipes):
+                number, pidfd = self._worker()
+                channels.append(Channel(requests, answers, pidfd=pidfd, number=number, server=self))
+                del pipes[0]
+            if not reason:
+                return channels
+        except (OSError, EOFError) as error:
+            reason = f"({self.last_words() if isinstance(error, EOFError | ConnectionError) else error}); {AGAIN}"
+            self.stop()
+        except BaseException:
+            _drop(channels, pipes)
+            self.stop()
+            raise
+        _drop(channels, pipes)
+        raise SandboxUnavailable(f"the sandbox server does not fork {reason}")
+
+    def _order(self, pipes: list[tuple[int, int]], count: int, order: bytes) -> str:
+        """Order workers and collect our ends of their pipes; the reason when not all could be ordered."""
+        try:
+            while len(pipes) < count:
+                pipes.append(_with_pipes(self.control, order))
         except OSError as error:
-            reason = str(error)
-        for descriptor in ends:
-            os.close(descriptor)
-        raise SandboxUnavailable(f"the sandbox server does not fork ({reason or self.last_words()})")
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            return f"({error.strerror}); each program needs three, so close some or raise `ulimit -n`"
+        return ""
+
+    def _worker(self) -> tuple[int, int]:
+        """The next worker ordered: its number as the server counts, and a pidfd. Raises EOFError, OSError."""
+        message, descriptors, _flags, _address = socket.recv_fds(self.control, NUMBER.size, 1)
+        if not message:
+            raise EOFError
+        if not descriptors:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return NUMBER.unpack(message)[0], descriptors[0]
 
     def fall(self, channel: Channel, wall_s: float) -> EnvError:
         """The error of a worker whose exchange failed. A server that died takes its workers along."""
-        if not self.alive():
-            return EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message="the sandbox server died")
-        return ending(channel.failure, self.why(channel.number) if channel.failure == "crash" else UNKNOWN, wall_s)
+        if channel.server is self and self.alive():
+            status = self.why(channel.number) if channel.failure == "crash" else UNKNOWN
+            if status is not None:
+                return ending(channel.failure, status, wall_s)
+        return EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message="the sandbox server died")
 
-    def why(self, number: int) -> int:
-        """The wait status of a worker that has ended or is just ending; -1 when the server cannot tell."""
+    def why(self, number: int) -> int | None:
+        """The wait status of a worker that has ended or is just ending; -1 when the server does not know, None when it
+        is gone."""
         try:
             self.control.sendall(ORDER.pack(WHY, number, 0))
             return int(NUMBER.unpack(self._exactly(NUMBER.size))[0])
         except (OSError, EOFError):
-            return -1
+            self.stop()
+            return None
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """End the server, and everything it started with it."""
@@ -198,3 +225,26 @@ class ForkServer:
             return "no reason given"
         lines = os.read(self.process.stderr.fileno(), 1 << 16).decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else "no reason given"
+
+
+def _with_pipes(control: socket.socket, order: bytes) -> tuple[int, int]:
+    """Send an order with the far ends of two new pipes; our ends, for requests and for answers. Raises OSError."""
+    ends: list[int] = []
+    ours: list[int] = []
+    try:
+        for _ in range(2):
+            ends += os.pipe()
+        socket.send_fds(control, [order], [ends[0], ends[3]])
+        ours = ends[1:3]
+        return ends[1], ends[2]
+    finally:
+        for end in ends:
+            if end not in ours:
+                os.close(end)
+
+
+def _drop(channels: list[Channel], pipes: list[tuple[int, int]]) -> None:
+    for channel in channels:
+        channel.close()
+    for end in (end for pair in pipes for end in pair):
+        os.close(end)

@@ -39,8 +39,8 @@ def channel() -> Iterator[tuple[Channel, int, int, "subprocess.Popen[bytes]"]]:
 
 
 def outcome(stream: bytes, chunks: list[int], end: bool) -> str:
-    """What a stream of bytes, written in pieces before and after the question, comes to."""
-    with channel() as (one, _questions, answering, _child):
+    """What a stream of bytes, written in pieces, comes to; the process dies at its `end`."""
+    with channel() as (one, _questions, answering, child):
         one.ask(b"[]", ANSWER_LIMIT)
         place = 0
         for size in chunks:
@@ -50,6 +50,7 @@ def outcome(stream: bytes, chunks: list[int], end: bool) -> str:
                 one.read()
         os.write(answering, stream[place:])
         if end:
+            child.kill()
             os.close(answering)
         exchange([one], WALL_S)
         return one.failure or one.answer().decode("latin-1")
@@ -163,13 +164,16 @@ def test_a_question_to_a_worker_that_never_reads_ends_at_the_deadline() -> None:
         assert one.failure == "hang"
 
 
-def test_a_question_to_a_worker_whose_pipes_are_closed_is_a_crash() -> None:
-    with channel() as (one, questions, answering, _child):
+@pytest.mark.parametrize(("dead", "failure"), [(True, "crash"), (False, "protocol")])
+def test_a_closed_pipe_is_a_crash_of_the_dead_and_a_breach_of_the_living(dead: bool, failure: str) -> None:
+    with channel() as (one, questions, answering, child):
         os.close(questions)
         os.close(answering)
+        if dead:
+            child.kill()
         one.ask(b"x" * (1 << 20), ANSWER_LIMIT)
         exchange([one], LONGER_S)
-        assert one.failure == "crash"
+        assert one.failure == failure
 
 
 def test_every_failure_kills_the_process() -> None:

@@ -14,6 +14,7 @@ from spadework.harness.sandbox import (
     EnvProcess,
     ErrorKind,
     Limits,
+    Policy,
     Sandbox,
     SandboxUnavailable,
     Step,
@@ -405,7 +406,7 @@ def test_workers_die_with_the_host() -> None:
 
 def test_a_server_that_cannot_start_says_so() -> None:
     with pytest.raises(SandboxUnavailable, match="did not start"):
-        Sandbox(Limits(memory_mb="none"))  # type: ignore[arg-type]
+        Sandbox(policy=Policy(modules=("no_such_module",)))
 
 
 def test_long_and_strange_actions_reach_the_program(sandbox: Sandbox) -> None:
