@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -495,7 +496,8 @@ def test_a_server_that_dies_is_nobodys_wrong_answer() -> None:
 
 def kill_all_below(pid: int) -> None:
     for victim in [*below(pid), pid]:
-        os.kill(victim, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # the first takes the others along
+            os.kill(victim, signal.SIGKILL)
 
 
 def test_a_worker_that_somebody_kills_twice_is_the_hosts_fault() -> None:
@@ -506,7 +508,8 @@ def test_a_worker_that_somebody_kills_twice_is_the_hosts_fault() -> None:
             server = below(runner.server_pid)[:1]
             while not stop.wait(0.05):
                 for worker in set(below(runner.server_pid)) - set(server):
-                    os.kill(worker, signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.kill(worker, signal.SIGKILL)
 
         murderer = threading.Thread(target=murder)
         murderer.start()
