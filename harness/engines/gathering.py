@@ -4,12 +4,17 @@ Benchmarks ask from as many threads as they like, each for one completion; an in
 batches, and is no place for two threads at once. It changes no completion: those do not depend on the batch.
 """
 
+import time
 from dataclasses import dataclass
 from threading import Lock
 from typing import Sequence
 
 from ..errors import SpadeworkError
 from ..types import Completion, Model, Request
+
+PAUSE_S = 0.005
+"""While more callers keep coming within it, a batch waits for them: many threads start at once, but one of them first,
+and a batch of one takes an engine almost as long as a batch of all."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +54,10 @@ class Gathered:
 
     def _serve(self, own: _Ticket) -> None:
         """Answer everything that waits; a caller who waits no more and has no answer was in a batch that failed."""
-        batch = [own]
+        batch, seen = [own], 0
+        while len(self._waiting) > seen:
+            seen = len(self._waiting)
+            time.sleep(PAUSE_S)
         with self._list:
             if own in self._waiting:
                 batch, self._waiting = self._waiting, []
