@@ -6,6 +6,7 @@ It reads `scores.json`, or the records of a run that is not finished; `private/`
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -39,7 +40,8 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
     tasks: list[TaskScore]
     missing: dict[str, str]
     """Tasks that could not run, with the reason."""
-    models: dict[str, dict[str, object]]
+    models: dict[str, dict[str, Any]]
+    """Identity of each by its role, and under `unsent` what of the sampling was not honoured, by task."""
 
 
 def read_scores(run: Path) -> Scores | None:
@@ -70,8 +72,9 @@ def print_run(run: Path, console: Console) -> None:
 def print_scores(scores: Scores, console: Console) -> None:
     """The table, and below it one line for each task with what a reader must know beside the number."""
     console.print(scores_table(scores.tasks))
+    unsent = scores.models.get("unsent", {})
     for task in scores.tasks:
-        if words := remarks(task):
+        if words := remarks(task, unsent.get(task.task, ())):
             _line(console, f"{task.task}: {words}")
     for name, reason in scores.missing.items():
         _line(console, f"{name}: FAILED, {reason}")
@@ -79,11 +82,12 @@ def print_scores(scores: Scores, console: Console) -> None:
 
 def scores_table(tasks: Sequence[TaskScore]) -> Table:
     """Scores in percent with their 95 % interval."""
-    table = Table("task", "preset", "score", "95 % interval", "n", "outcomes", box=None, pad_edge=False)
+    table = Table("task", "preset", "scorer", "score", "95 % interval", "n", "outcomes", box=None, pad_edge=False)
     for task in tasks:
-        table.add_row(task.task, task.stamp, *_numbers(task.overall), Text(_counts(task.overall)))
+        numbers, counts = _numbers(task.overall), Text(_counts(task.overall))
+        table.add_row(task.task, task.stamp, Text(task.scorer_version), *numbers, counts)
         for name, cell in task.categories.items():
-            table.add_row(Text(f"  {name}"), "", *_numbers(cell), Text(_counts(cell)), style="dim")
+            table.add_row(Text(f"  {name}"), "", "", *_numbers(cell), Text(_counts(cell)), style="dim")
     return table
 
 
@@ -146,8 +150,8 @@ def verdict(finding: Finding) -> str:
     return f"{finding.task}, {finding.player}: {shown}{more}"
 
 
-def remarks(task: TaskScore) -> str:
-    """What a reader must know beside the number."""
+def remarks(task: TaskScore, unsent: Sequence[str] = ()) -> str:
+    """What a reader must know beside the number. `unsent` is what of the sampling the engine did not honour."""
     cell, words = task.overall, []
     if cell.reason:
         words.append(cell.reason if cell.value is not None else f"FAILED, {cell.reason}")
@@ -157,6 +161,9 @@ def remarks(task: TaskScore) -> str:
     words += _slice(task)
     if task.changed:
         words.append("changed: " + ", ".join(task.changed))
+    words += [f"{role} {name}" for role, name in (("user", task.preset.user), ("judge", task.preset.judge)) if name]
+    if unsent:
+        words.append(f"the engine did not honour {', '.join(unsent)}")
     if task.partial is not None:
         words.append(f"partial scores {percent(task.partial)}")
     if task.pass_any is not None and task.pass_all is not None:
@@ -193,5 +200,5 @@ def _counts(cell: Cell) -> str:
 
 def stamp_line(name: str, task: TaskSettings) -> str:
     """One line a task before it runs."""
-    closed = ", nothing of it is stored" if task.closed else ""
+    closed = ", no text of it is stored" if task.closed else ""
     return f"{name}: {task.stamp}, {task.n_items:,} items x {task.preset.repeats}{closed}"

@@ -1,8 +1,10 @@
 """`spadework eval` from the command line to `scores.json`: what is refused, what is recorded, what is never kept."""
 
 import json
+import re
 import shutil
 import subprocess
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,8 @@ def test_the_same_command_without_out_has_the_same_folder_and_another_one_has_no
         (("--limit", "0"), "from 1 on"),
         (("--chunk", "0"), "from 1 on"),
         (("--price", "x"), "--price"),
+        (("--engine", "transformers", "--engine-set", "dtyp=float32"), "did you mean 'dtype'"),
+        (("--engine", "auto", "--model", "./no/such/folder"), "no/such/folder"),
         (("--model", "no_such_module:x"), "no_such_module"),
         (("--model", "arithmetic:no_such_player"), "no_such_player"),
     ],
@@ -58,6 +62,17 @@ def test_what_is_misspelt_is_refused_with_one_sentence_and_leaves_no_folder(
     refused = evaluate(out, *words)
     assert refused.returncode == 2 and sentence in refused.stderr and "Traceback" not in refused.stderr
     assert not out.exists()
+
+
+def test_an_evaluation_of_nothing_is_refused() -> None:
+    assert "--suite or --task" in spadework("eval", "--model", "nano:base").stderr
+
+
+def test_only_the_store_and_the_sink_know_the_folder_of_completions() -> None:
+    """No report and no table reads it."""
+    harness = Path(str(files("spadework.harness")))
+    naming = {path.name for path in harness.rglob("*.py") if re.search(r"\bPRIVATE\b|\.private\(", path.read_text())}
+    assert naming == {"store.py", "sink.py"}
 
 
 def test_every_missing_file_is_named_at_once_before_the_model_is_looked_for(tmp_path: Path) -> None:

@@ -143,6 +143,33 @@ def test_a_full_disk_ends_the_run_with_one_sentence_and_the_same_command_goes_on
     assert (out / "scores.json").read_bytes() == (calm / "scores.json").read_bytes()
 
 
+SMALL_DISK = """
+mount -t tmpfs -o size=44k small "$1" || exit 99
+shift
+"$@" 2> "$HERE/first"; echo $? > "$HERE/codes"
+mount -o remount,size=4m "$DISK"
+"$@" 2> "$HERE/second"; echo $? >> "$HERE/codes"
+cp "$DISK/run/scores.json" "$HERE/"
+"""
+
+
+def test_a_disk_without_room_is_told_and_the_run_goes_on_when_there_is_some(tmp_path: Path) -> None:
+    """Case P175, on a file system of 44 kB."""
+    disk, calm = tmp_path / "disk", tmp_path / "calm"
+    disk.mkdir()
+    script = ["unshare", "--mount", "--map-root-user", "bash", "-c", SMALL_DISK, "small-disk", str(disk)]
+    variables = environment(HERE=str(tmp_path), DISK=str(disk))
+    words = command(*evaluation(disk / "run"))
+    done = subprocess.run([*script, *words], env=variables, capture_output=True, text=True, timeout=300)
+    if not (tmp_path / "codes").is_file():
+        pytest.skip(f"this machine mounts no file system for us ({done.stderr.strip()})")
+    assert (tmp_path / "codes").read_text().split() == ["4", "0"]
+    first = (tmp_path / "first").read_text()
+    assert "cannot write" in first and "No space left" in first and "Traceback" not in first
+    assert evaluate(calm).returncode == 0
+    assert (tmp_path / "scores.json").read_bytes() == (calm / "scores.json").read_bytes()
+
+
 def test_two_processes_do_not_work_on_one_folder(tmp_path: Path) -> None:
     """Case P178."""
     out = tmp_path / "run"
