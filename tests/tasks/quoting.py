@@ -1,5 +1,7 @@
 """Models that quote what they are asked wherever they can, as the worst case for closed benchmarks."""
 
+import time
+
 from spadework.harness.scripted import ScriptedChat
 from spadework.harness.types import Completion, Finish, Request
 
@@ -26,3 +28,12 @@ def broken(request: Request) -> Completion:
 
 QUOTING = ScriptedChat(answer)
 BROKEN = ScriptedChat(broken)
+
+
+def slow(request: Request) -> str:
+    """Right or wrong by the seed, after up to two seconds."""
+    time.sleep(request.seed % 2000 / 1000)
+    return f"\\boxed{{{request.seed % 3}}}"
+
+
+SLOW = ScriptedChat(slow)
