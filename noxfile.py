@@ -40,7 +40,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The test suite in two processes of one thread each; warnings are errors. Arguments go to pytest."""
-    install(session, "report,dev")
+    install(session, "report,eval,dev")
     session.run("pytest", "-n", "2", *(session.posargs or ["tests"]), env=ONE_THREAD)
 
 
@@ -65,7 +65,7 @@ def package(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def bench(session: nox.Session) -> None:
     """`nox -s bench -- NAME`: one measurement of speed (all without a name)."""
-    install(session, "report")
+    install(session, "report,eval")
     session.run("python", "-m", "spadework.harness.bench", *session.posargs, env=QUIET)
 
 
