@@ -5,6 +5,7 @@ worker says beyond what the schema and the limits allow. Who asks many at once i
 again is recovery.py; `EnvProcess` in process.py is what callers have in hand.
 """
 
+import struct
 import time
 import zlib
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _encode = msgspec.json.Encoder().encode
 Items = Sequence[tuple[int, Any]]
 """(instance, seed) pairs of a reset, (instance, action) pairs of a step."""
+_REST = struct.Struct("<d??")
 SEEDS = range(-(2**63), 2**64)
 """What a frame can carry."""
 
@@ -132,13 +134,12 @@ class Conversation:
         if step.error is not None:
             self.logs.pop(number, None)
             return
-        said = f"{step.reward} {step.terminated} {step.truncated} {step.observation}".encode()
-        if isinstance(told, str):
+        if type(told) is str:
             log = self.logs[number]
-            log.answers = zlib.crc32(said, log.answers)
+            log.answers = digest(step, log.answers)
             log.actions.append(told)
         else:
-            self.logs[number] = Log(seed=told, answers=zlib.crc32(said))
+            self.logs[number] = Log(seed=told, answers=digest(step, 0))
 
     def unanswered(self, number: int, told: object) -> Step:
         """The step of an instance that the worker was not asked about."""
@@ -149,6 +150,12 @@ class Conversation:
         if number in self.logs:
             return failed(number, ErrorKind.ACTION, f"an action must be a str, not {type(told).__name__}")
         return failed(number, ErrorKind.MISUSE, f"instance {number} is not in play")
+
+
+def digest(step: Step, before: int) -> int:
+    """Of an answer and all before it."""
+    rest = _REST.pack(step.reward, step.terminated, step.truncated)
+    return zlib.crc32(rest, zlib.crc32(step.observation.encode(), before))
 
 
 def failed_by(number: int, error: EnvError) -> Step:

@@ -3,7 +3,6 @@
 Standard library and msgspec only: the host and the jailed interpreter both load this file.
 """
 
-import math
 import os
 import struct
 from typing import Any
@@ -73,6 +72,7 @@ class ProtocolError(Exception):
 
 _reply_decoder = msgspec.json.Decoder(Reply)
 _info_decoder = msgspec.json.Decoder(dict[str, Any])
+NO_INFO = b"{}"
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -142,31 +142,24 @@ def kind_named(text: str) -> ErrorKind:
 def _checked(wire: WireStep, limits: Limits) -> Step:
     if wire.kind:
         return failed(wire.instance, kind_named(wire.kind), wire.message[: limits.message_chars])
-    if (
-        len(wire.observation) > limits.obs_chars
-        or not math.isfinite(wire.reward)
-        or abs(wire.reward) > limits.abs_reward
-    ):
+    observation, reward, text = wire.observation, wire.reward, bytes(wire.info)
+    if len(observation) > limits.obs_chars or not -limits.abs_reward <= reward <= limits.abs_reward:
         raise ProtocolError("an answer outside the limits")
     return Step(
-        instance=wire.instance,
-        observation=wire.observation,
-        reward=wire.reward,
-        terminated=wire.terminated,
-        truncated=wire.truncated,
-        info=_info(wire.info, limits),
-    )
+        instance=wire.instance, observation=observation, reward=reward, terminated=wire.terminated,
+        truncated=wire.truncated, info={} if text == NO_INFO else _info(text, limits),
+    )  # fmt: skip
 
 
-def _info(raw: msgspec.Raw, limits: Limits) -> dict[str, Any]:
+def _info(text: bytes, limits: Limits) -> dict[str, Any]:
     """The worker has checked its size too, but a program can take the worker's place."""
-    if len(memoryview(raw)) > limits.info_bytes:
+    if len(text) > limits.info_bytes:
         raise ProtocolError("an info outside the limits")
     try:
-        info: dict[str, Any] = _info_decoder.decode(raw)
+        info: dict[str, Any] = _info_decoder.decode(text)
     except _UNDECODABLE as error:
         raise ProtocolError(f"undecodable info: {error}") from None
-    if too_deep(bytes(raw)):
+    if len(text) > INFO_DEPTH and too_deep(text):
         raise ProtocolError("an info outside the limits")
     return info
 
