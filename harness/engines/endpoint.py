@@ -115,7 +115,7 @@ class Endpoint:
         last = "no time was left"
         for tried in range(1, self.settings.retries + 2):
             if gone := self._dead():
-                return _failed(gone)
+                return _failed(self._told(gone, request))
             left = min(self.settings.time_limit_s, end - time.monotonic())
             if left <= 0:
                 break

@@ -5,14 +5,19 @@ folder appears whole or not at all. It needs the package `gguf`.
 """
 
 import importlib.util
+import logging
 import os
 import shutil
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ..atomic import disk_refused
 from ..errors import InputError
 from .identity import file_digest
+
+log = logging.getLogger(__name__)
 
 
 def cache_root() -> Path:
@@ -39,9 +44,11 @@ def converted(path: Path) -> Path:
     if importlib.util.find_spec("gguf") is None:
         raise InputError(f"opening {path.name} needs the package gguf; pip install 'spadework[gguf]'.")
     partial = folder.with_name(f".{folder.name}.{os.getpid()}")
+    log.info("converting %s to safetensors, once; it is kept in %s", path.name, folder.parent)
     try:
         partial.mkdir(parents=True, exist_ok=True)
-        _convert(path, partial)
+        with redirect_stderr(StringIO()):
+            _convert(path, partial)
         if not folder.exists():
             partial.rename(folder)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A server of our own: started under a keeper, asked for its health, told dead with the end of its log, always ended.
+"""A server of our own: started under a keeper, asked for its health, told dead with what its log says, always ended.
 
 It dies with this process however that ends (`keeper`). Its log is a file; where none was named it is a temporary one,
 removed when the server is closed and kept, and named, when the server failed.
@@ -6,6 +6,7 @@ removed when the server is closed and kept, and named, when the server failed.
 
 import logging
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from ..errors import IncompleteError
 
 KEEPER = Path(__file__).with_name("keeper.py")
 GRACE_S = 10.0
-TAIL_LINES, TAIL_CHARACTERS = 12, 200
+CAUSES, TAIL_LINES, TAIL_CHARACTERS = 3, 6, 200
+_ERROR = re.compile(r"\b\w*(Error|Exception)\b: .+|\berror: .+")
 POLL_S = 0.25
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,7 @@ class KeptServer:
             self.log = _temporary_log() if log_file is None else log_file
             self.log.parent.mkdir(parents=True, exist_ok=True)
             with self.log.open("ab") as output:
+                self._start = output.tell()
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", str(KEEPER), str(GRACE_S), *command],
                     stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment},
@@ -45,7 +48,7 @@ class KeptServer:
             raise IncompleteError(f"{name} cannot be started ({error}); give another place for its log.") from None
 
     def wait(self, ready: Callable[[], bool], limit_s: float) -> None:
-        """Until `ready`. Raises IncompleteError, with the end of the log, when it dies or takes longer than that."""
+        """Until `ready`. Raises IncompleteError, with what its log says, when it dies or takes longer than that."""
         end = told = time.monotonic()
         end += limit_s
         while not ready():
@@ -60,7 +63,7 @@ class KeptServer:
             time.sleep(POLL_S)
 
     def dead(self) -> str:
-        """Why it will never answer again, with the end of its log; empty while it runs."""
+        """Why it will never answer again, with what its log says; empty while it runs."""
         code = self._process.poll()
         return "" if code is None else f"{self.name} ended with exit code {code}; {self._tail()}"
 
@@ -78,9 +81,13 @@ class KeptServer:
             self.log.unlink(missing_ok=True)
 
     def _tail(self) -> str:
-        lines = [line.strip() for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
-        shown = "\n    ".join(line[:TAIL_CHARACTERS] for line in lines[-TAIL_LINES:])
-        return f"its log {self.log} ends:\n    {shown}" if lines else f"its log {self.log} is empty"
+        """Of what this server wrote: the first errors, which are the cause of the others, and the last lines."""
+        with self.log.open("rb") as file:
+            file.seek(self._start)
+            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        causes = list(dict.fromkeys(match[0] for line in lines if (match := _ERROR.search(line))))[:CAUSES]
+        shown = "\n    ".join(line[:TAIL_CHARACTERS] for line in (*causes, "...", *lines[-TAIL_LINES:]))
+        return f"its log {self.log} says:\n    {shown}" if lines else f"its log {self.log} is empty"
 
 
 def free_port() -> int:

@@ -132,7 +132,7 @@ class ChatTemplate:
         return (f"{THINK_OPEN}{thought}{THINK_CLOSE}{content}" if thought else content), calls
 
     def _tool_format(self) -> str:
-        """"template" or "response template" where the template shows tools and calls, else "words"; "none" without."""
+        """ "template" or "response template" where the template shows tools and calls, else "words"; "none" without."""
         if self._tokenizer.chat_template is None:
             return "none"
         try:

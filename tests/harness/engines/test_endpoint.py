@@ -152,7 +152,7 @@ def test_a_providers_filter_is_a_refusal() -> None:
 
 def test_retry_after_is_obeyed_and_a_longer_one_than_allowed_ends_the_request() -> None:
     def busy_once(seconds: str) -> Script:
-        return lambda asked: said() if asked.number else error(429, **{"Retry_After": seconds})
+        return lambda asked: said() if asked.number else error(429, Retry_After=seconds)
 
     assert elapsed(lambda: one(busy_once("0.4"), longest_wait_s=5.0)) > 0.4
     completion, asked = one(busy_once("3600"), longest_wait_s=5.0)
@@ -287,9 +287,9 @@ def test_log_probs_and_ids_are_taken_where_given_and_fit() -> None:
 
 
 def test_token_ids_are_refused_where_only_conversations_are_taken() -> None:
-    with serving(lambda asked: said()) as server, opened(server) as model:
-        with pytest.raises(InputError, match="takes conversations, not token ids"):
-            model.model.generate([Request(ids=[1], sampling=Sampling(), seed=0)])
+    refused = pytest.raises(InputError, match="takes conversations, not token ids")
+    with serving(lambda asked: said()) as server, opened(server) as model, refused:
+        model.model.generate([Request(ids=[1], sampling=Sampling(), seed=0)])
 
 
 def test_the_key_is_sent_and_appears_nowhere_else(
@@ -313,9 +313,9 @@ def test_no_key_is_sent_to_a_host_it_is_not_for(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_a_server_repeats_of_the_prompt_is_not_recorded() -> None:
     text = "Find the number of ordered pairs of positive integers whose sum is nine"
-    for status in (200, 400, 503):
-        body = json.dumps({"error": {"message": f"bad input: {text.upper()}, sorry"}}).encode()
-        completion, _ = one(lambda asked: Answer(status, body), ask(text), retries=0)
+    body = json.dumps({"error": {"message": f"bad input: {text.upper()}, sorry"}}).encode()
+    for answer in (Answer(200, body), Answer(400, body), Answer(503, body)):
+        completion, _ = one(lambda asked, answer=answer: answer, ask(text), retries=0)
         assert "ordered" not in completion.error.lower() and "[prompt]" in completion.error
         assert "bad input" in completion.error
 
@@ -363,12 +363,11 @@ def test_opening_says_what_is_wrong_with_the_server() -> None:
         port = nobody.getsockname()[1]
     with pytest.raises(InputError, match=rf"no server answers at http://127.0.0.1:{port}/v1 .*start it or correct"):
         open_model(f"http://127.0.0.1:{port}#m")
-    with serving(lambda asked: said(), error(401)) as server:
-        with pytest.raises(InputError, match=r"refuses requests without a key \(name one with \?key=VARIABLE\)"):
-            open_model(f"{server.base}#m")
-    with serving(lambda asked: said(), error(503)) as server:
-        with pytest.raises(InputError, match="does not serve now"):
-            open_model(f"{server.base}#m")
+    refused = pytest.raises(InputError, match=r"refuses requests without a key \(name one with \?key=VARIABLE\)")
+    with serving(lambda asked: said(), error(401)) as server, refused:
+        open_model(f"{server.base}#m")
+    with serving(lambda asked: said(), error(503)) as server, pytest.raises(InputError, match="does not serve now"):
+        open_model(f"{server.base}#m")
 
 
 def test_offline_refuses_what_is_on_the_network_and_allows_this_machine() -> None:

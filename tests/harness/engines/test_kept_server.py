@@ -124,14 +124,18 @@ def test_a_server_that_was_started_in_a_thread_outlives_that_thread(tmp_path: Pa
     started[0].close()
 
 
-def test_a_server_that_dies_at_its_start_is_told_with_the_end_of_its_log() -> None:
-    dies = "import sys; [print('line', n) for n in range(40)]; print('out of memory ' + 'x' * 400); sys.exit(3)"
+def test_a_server_that_dies_at_its_start_is_told_with_the_cause_and_the_end_of_its_log() -> None:
+    dies = (
+        "import sys\nprint('12:00 ERROR ValueError: the root')\nprint('ERROR RuntimeError: the follower')\n"
+        "[print('line', n) for n in range(40)]\nprint('out of memory ' + 'x' * 400)\nsys.exit(3)"
+    )
     server = KeptServer("the server", [sys.executable, "-c", dies], {})
     with pytest.raises(IncompleteError) as caught:
         server.wait(lambda: False, 20)
     told = str(caught.value)
     assert "the server ended with exit code 3; its log " in told
-    assert "line 39" in told and "line 5\n" not in told and "out of memory" in told and "x" * 200 not in told
+    assert told.index("ValueError: the root") < told.index("RuntimeError: the follower") < told.index("line 39")
+    assert "line 5\n" not in told and "out of memory" in told and "x" * 200 not in told
     server.close()
     assert server.log.is_file(), "the log of a failure is kept"
     server.log.unlink()

@@ -48,8 +48,8 @@ def write(folder: Path, template: str | None = CHATML, *, context: int = 512, se
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(words), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=context, initializer_range=0.3, tie_word_embeddings=True,
-        eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id, bos_token_id=None,
+        num_key_value_heads=2, head_dim=32, max_position_embeddings=context, initializer_range=0.3,
+        tie_word_embeddings=True, eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id, bos_token_id=None,
     )  # fmt: skip
     model: Any = LlamaForCausalLM(config)
     model.generation_config = GenerationConfig(eos_token_id=[words.eos_token_id, 256])
