@@ -48,6 +48,7 @@ PURE = (
     "harness/statistics.py",
     "harness/stopping.py",
     "harness/types.py",
+    "tasks/bfcl_calls.py",
     "tasks/letters.py",
     "tasks/math_answers.py",
     "tasks/nano_world.py",
