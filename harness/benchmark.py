@@ -10,8 +10,13 @@ from typing import Literal, Mapping, Protocol, Sequence
 
 from .dialect import Dialect
 from .sandbox.layers import Policy, SandboxReport
-from .types import Completion, Message, Model, Outcome, Sampling
+from .types import Completion, Finish, Message, Model, Outcome, Sampling
 
+CUT_SHORT: Mapping[Finish, Outcome] = {
+    Finish.LENGTH: Outcome.TRUNCATED, Finish.REFUSED: Outcome.REFUSED, Finish.CONTEXT: Outcome.CONTEXT_OVERFLOW,
+    Finish.FAILED: Outcome.INFRA_ERROR,
+}  # fmt: skip
+"""The outcome of a sample whose completion ended like this, whatever the completion says."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expect:

@@ -15,14 +15,10 @@ It is `harness.episode` for models that are asked in messages: all games in lock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ..harness.benchmark import CUT_SHORT
 from ..harness.returns import WIN, episode_return
 from ..harness.sandbox import EnvProcess, Sandbox, Step, close_all, reset_all, step_all
-from ..harness.types import Completion, Finish, Message, Model, Outcome, Program, Request, Sampling
-
-CUT = {
-    Finish.LENGTH: Outcome.TRUNCATED, Finish.REFUSED: Outcome.REFUSED, Finish.CONTEXT: Outcome.CONTEXT_OVERFLOW,
-    Finish.FAILED: Outcome.INFRA_ERROR,
-}  # fmt: skip
+from ..harness.types import Completion, Message, Model, Outcome, Program, Request, Sampling
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,8 +92,8 @@ def _act(alive: Sequence[Played], table: Table) -> list[Played]:
     )  # fmt: skip
     for one, completion in zip(alive, completions, strict=True):
         one.completions.append(completion)
-        if completion.finish in CUT:
-            outcome = CUT[completion.finish]
+        if completion.finish in CUT_SHORT:
+            outcome = CUT_SHORT[completion.finish]
             one.end(outcome, 0.0 if outcome.scored else None, completion.error)
         else:
             one.messages.append(Message(role="assistant", content=completion.text))

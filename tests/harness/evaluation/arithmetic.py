@@ -9,17 +9,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from spadework.harness.benchmark import Benchmark, Due, Players, Preset, Scored, Sink, TaskItem
+from spadework.harness.benchmark import CUT_SHORT, Benchmark, Due, Players, Preset, Scored, Sink, TaskItem
 from spadework.harness.boxed import last_box
 from spadework.harness.errors import InputError
 from spadework.harness.scripted import ScriptedChat
 from spadework.harness.seeds import derive, text_id
 from spadework.harness.types import Completion, Finish, Message, Outcome, Request
 
-ENDED = {
-    Finish.LENGTH: Outcome.TRUNCATED, Finish.REFUSED: Outcome.REFUSED, Finish.CONTEXT: Outcome.CONTEXT_OVERFLOW,
-    Finish.FAILED: Outcome.INFRA_ERROR,
-}  # fmt: skip
 SUM = re.compile(r"(\d+) \+ (\d+)")
 
 
@@ -56,7 +52,7 @@ class Arithmetic(Benchmark):
     def scored(self, one: Due, completion: Completion, preset: Preset) -> Scored:
         answer = last_box(completion.text)
         outcome, score = self.rescore(one.item, answer, preset)
-        outcome = ENDED.get(completion.finish, outcome)
+        outcome = CUT_SHORT.get(completion.finish, outcome)
         return Scored(
             item=one.item.id, category=one.item.category, repeat=one.repeat, outcome=outcome,
             score=score if outcome.scored else None, answer=answer, gold=one.item.gold, detail=completion.error,
