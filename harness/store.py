@@ -15,6 +15,7 @@ An evaluation has no steps. It leaves, beside lock, config, provenance and recor
         models.json          the identity of each model: digests, engine, never a name alone
         retries.jsonl        one line a sample that failed by the infrastructure and was played again
         rescored.jsonl       one line a verdict that scoring again has changed
+        logs/<name>/         what a benchmark's package writes in its own format
         private/<name>.jsonl whole completions, only where asked for; git ignores the folder, no report reads it
         scores.json          written last
 
@@ -45,9 +46,11 @@ LOCK, CONFIG, PROVENANCE, SUMMARY = "lock", "config.json", "provenance.json", "s
 SANDBOX = "sandbox"
 """Key of an entry of the provenance."""
 METRICS, ENVIRONMENTS, RECORDS, CHECKPOINT = "metrics.jsonl", "environments.jsonl", "records", "checkpoint"
-SCORES, MODELS, RETRIES, RESCORED, PRIVATE = "scores.json", "models.json", "retries.jsonl", "rescored.jsonl", "private"
+SCORES, MODELS, RETRIES, RESCORED = "scores.json", "models.json", "retries.jsonl", "rescored.jsonl"
+LOGS, PRIVATE = "logs", "private"
 REMOVAL_ORDER = (
-    SUMMARY, SCORES, CHECKPOINT, PRIVATE, RECORDS, METRICS, ENVIRONMENTS, RETRIES, RESCORED, MODELS, PROVENANCE, CONFIG,
+    SUMMARY, SCORES, CHECKPOINT, PRIVATE, LOGS, RECORDS, METRICS, ENVIRONMENTS, RETRIES, RESCORED, MODELS, PROVENANCE,
+    CONFIG,
 )  # fmt: skip
 """The config goes last, so that a removal that was interrupted is still a run folder and can be removed again."""
 

@@ -17,7 +17,7 @@ from ..dialect import Dialect
 from ..engines.settings import ENGINES, Options, engine_settings
 from ..errors import InputError, nearest
 from ..sandbox import Policy
-from ..store import MODELS, RunFolder
+from ..store import LOGS, MODELS, RunFolder
 from ..types import Model, Sampling
 from .cache import CachedModel, CompletionCache, identity_digest
 from .meter import NO_PRICE, Meter, Metered
@@ -101,6 +101,7 @@ class Cast:
             judge=self._other("judge", preset.judge, closed),
             dialect=self.opened[MODEL].dialect,
             sandbox=self.backing.sandbox,
+            logs=self.folder.path / LOGS / cell.name,
         )
 
     def _other(self, role: str, text: str, closed: bool) -> Model | None:
