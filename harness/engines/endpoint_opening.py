@@ -19,6 +19,8 @@ from .settings import EndpointSettings, json_object, words
 from .wire import Manner, unsent
 
 ASK_S = 30.0
+SAID = ("id", "owned_by", "root", "max_model_len")
+"""What is kept of a model's entry. Not `created`: vLLM gives the time of the question there."""
 SHOWN = 8
 """Most names listed in a sentence."""
 
@@ -34,7 +36,7 @@ def open_endpoint(text: str, settings: EndpointSettings, *, offline: bool = Fals
     entry = (models or {}).get(address.model, {})
     manner = _manner(address, settings, str(entry.get("owned_by", "")))
     endpoint = Endpoint(address, settings, manner, key=key)
-    said = {name: entry[name] for name in ("id", "owned_by", "root", "created", "max_model_len") if name in entry}
+    said = {name: entry[name] for name in SAID if name in entry}
     asked = {"server": address.base, "kind": manner.kind, "not_sent": sorted(manner.not_sent), "extra": settings.extra}
     closing = ExitStack()
     closing.callback(endpoint.close)

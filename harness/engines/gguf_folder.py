@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import shutil
+import struct
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -68,7 +69,7 @@ def _convert(path: Path, folder: Path) -> None:
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
         tokenizer: Any = AutoTokenizer.from_pretrained(**where)
-    except (ValueError, KeyError, NotImplementedError, RuntimeError) as error:
+    except (ValueError, LookupError, OverflowError, RuntimeError, struct.error) as error:
         raise InputError(
             f"transformers cannot read {path} ({' '.join(str(error).split())[:200]}); give a safetensors folder."
         ) from None

@@ -15,7 +15,7 @@ from jinja2.exceptions import TemplateError
 from ..errors import InputError
 from ..seeds import derive
 from ..types import Message, Request, Tool, ToolCall
-from .calls import CLOSE, OPEN, THINK_CLOSE, THINK_OPEN, Written, split_calls
+from .calls import CLOSE, OPEN, THINK_CLOSE, THINK_OPEN, Reply, Written, split_calls
 from .messages import function_tools, template_messages, tools_in_words
 
 _MARKS = (THINK_OPEN, THINK_CLOSE, OPEN, CLOSE)
@@ -108,17 +108,15 @@ class ChatTemplate:
         """The text without the calls in it, and the calls; a request without tools has none."""
         if not request.tools:
             return text, ()
-        parsed = self._by_schema(ids, request, prompt) if self.tool_format == "response template" else None
-        text, written = split_calls(text) if parsed is None else parsed
+        declared = self.tool_format == "response template"
+        text, written = self._by_schema(text, ids, request, prompt) if declared else split_calls(text)
         return text, tuple(
             ToolCall(id=_call_id(request, prompt, at), name=call.name, arguments=call.arguments)
             for at, call in enumerate(written)
         )
 
-    def _by_schema(
-        self, ids: Sequence[int], request: Request, prompt: Prompt
-    ) -> tuple[str, tuple[Written, ...]] | None:
-        """What transformers' own parser makes of it; None when it cannot."""
+    def _by_schema(self, text: str, ids: Sequence[int], request: Request, prompt: Prompt) -> Reply:
+        """What transformers' own parser makes of it; what it cannot read is one malformed call."""
         try:
             parsed = self._tokenizer.parse_response(
                 self._tokenizer.decode(list(ids)), self._schema, prefix=prompt.text, tools=function_tools(request.tools)
@@ -126,10 +124,10 @@ class ChatTemplate:
             made = [call["function"] for call in parsed.get("tool_calls") or []]
             calls = tuple(Written(str(call["name"]), _json(call["arguments"])) for call in made)
         except (ValueError, TypeError, LookupError):
-            return None
+            return Reply("", (Written("", text),))
         thought = parsed.get("thinking")
         content = str(parsed.get("content") or "")
-        return (f"{THINK_OPEN}{thought}{THINK_CLOSE}{content}" if thought else content), calls
+        return Reply(f"{THINK_OPEN}{thought}{THINK_CLOSE}{content}" if thought else content, calls)
 
     def _tool_format(self) -> str:
         """ "template" or "response template" where the template shows tools and calls, else "words"; "none" without."""

@@ -170,6 +170,47 @@ def test_thinking_that_the_template_opened_belongs_to_the_reply() -> None:
     assert cut.text == "<think>\nit is" and cut.finish is Finish.LENGTH
 
 
+CALLING = """{% for t in tools or [] %}<decl>{{ t.function.name }}</decl>{% endfor %}{% for m in messages %}<|im_start|>
+{{- m.role }}
+{{ m.content }}{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+DECLARED = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant\n",
+    "fields": {
+        "thinking": {"open": "<think>", "close": "</think>", "content": "text"},
+        "tool_calls": {
+            "open": "<call>", "close": "</call>", "repeats": True, "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close": "<|im_end|>", "content": "text"},
+    },
+}  # fmt: skip
+
+
+def test_a_format_of_calls_that_the_tokenizer_declares_is_read_by_transformers() -> None:
+    words = tiny_folder.tokenizer(CALLING)
+    words.response_template = DECLARED
+    made = ChatTemplate(words, model_type="llama", stops={words.eos_token_id})
+    assert made.tool_format == "response template"
+    assert template(CALLING).tool_format == "words", "nobody could read its calls"
+
+    def said(reply: str) -> Completion:
+        ids = [*words.encode(reply, add_special_tokens=False), words.eos_token_id]
+        model = ChatModel(ScriptedModel(lambda request: ids, made.text), made, 4096)
+        return model.generate([asked(tools=(ADD,), max_new_tokens=500)])[0]
+
+    answer = said('<think>hm</think>I add.<call>{"name": "add", "arguments": {"a": 1}}</call>')
+    assert (answer.text, answer.finish) == ("<think>hm</think>I add.", Finish.CALLS)
+    assert [(call.name, call.arguments) for call in answer.calls] == [("add", '{"a": 1}')]
+    broken = said('<call>{"name": "add", "arguments": {"a": }}</call>')
+    assert [(call.name, call.arguments) for call in broken.calls] == [
+        ("", '<call>{"name": "add", "arguments": {"a": }}</call>')
+    ]
+    assert said("Nothing to add.").text == "Nothing to add."
+
+
 def test_a_conversation_with_calls_and_results_is_rendered_whole() -> None:
     call = ToolCall(id="c", name="add", arguments='{"a": 1}')
     talk = [USER, Message(role="assistant", content="", calls=(call,)), Message(role="tool", content="42", call_id="c")]

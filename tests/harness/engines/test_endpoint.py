@@ -384,6 +384,19 @@ def test_what_a_server_says_of_itself_is_not_verified() -> None:
     assert identity.told["says"] == {"id": "m", "owned_by": "somebody", "max_model_len": 99}
 
 
+def test_the_same_server_is_the_same_model_whenever_it_is_asked() -> None:
+    """vLLM says that its model was created when it was asked for it."""
+    def at(created: int) -> Answer:
+        return Answer(body=json.dumps({"data": [{"id": "m", "owned_by": "vllm", "created": created}]}).encode())
+
+    with serving(lambda asked: said(), at(1)) as server:
+        with opened(server) as first:
+            pass
+        server.models = at(2)
+        with opened(server) as second:
+            assert first.identity.digest == second.identity.digest
+
+
 def test_an_interrupt_ends_the_waiting_at_once(tmp_path: Path) -> None:
     script = """
 import sys
