@@ -11,16 +11,17 @@ def decoded(source: str | bytes) -> str:
 
 def unfit(source: str, source_bytes: int) -> EnvError | None:
     """Why a source text cannot be a program; None when a worker has to look at it."""
-    size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
+    try:
+        size, sound = len(source.encode("utf-8")), True
+    except UnicodeEncodeError:
+        size, sound = len(source), False  # at least: every byte that is no UTF-8 is one character here
     if size > source_bytes:
         return _error(ErrorKind.SOURCE_TOO_LARGE, f"{size} bytes of source are more than {source_bytes}")
     if not source.strip():
         return _error(ErrorKind.EMPTY, "there is no source text")
     if "\0" in source:
         return _error(ErrorKind.ENCODING, "the source holds NUL characters")
-    try:
-        source.encode("utf-8")
-    except UnicodeEncodeError:
+    if not sound:
         return _error(ErrorKind.ENCODING, "the source is not UTF-8 text")
     return None
 

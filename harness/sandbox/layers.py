@@ -66,7 +66,10 @@ class Policy:
     """Start whatever is missing: warned of at each start, and everything made without a required layer says so."""
 
     def __post_init__(self) -> None:
-        """Layers may be given by their names. Raises ValueError for one that is none."""
+        """Layers may be given by their names. Raises ValueError for one that is none, and for a text for a tuple."""
+        for name in ("require", "off", "modules"):
+            if isinstance(getattr(self, name), str):
+                raise ValueError(f"Policy.{name} is the text {getattr(self, name)!r}; give a tuple of names")
         for name in ("require", "off"):
             given = getattr(self, name)
             unknown = [layer for layer in given if layer not in tuple(Layer)]

@@ -55,12 +55,20 @@ def load(preload: Sequence[str], warm: Sequence[str]) -> None:
                 importlib.import_module(module)
     for encoding in ENCODINGS:
         codecs.lookup(encoding)
-    for function in warm:
-        found(function)()
+    for function in [_warm(name) for name in warm]:
+        function()
     os.environ.clear()
     os.environ.update(environment)
     warnings.simplefilter("ignore")
     threading.stack_size(THREAD_STACK)
+
+
+def _warm(function: str) -> Any:
+    """As `found`; the one line that the host shows of the error says what to write."""
+    try:
+        return found(function)
+    except LookupError as error:
+        raise LookupError(f'warm holds {function!r}, but there is no {error.args[0]}: write "module:name"') from None
 
 
 def found(function: str) -> Any:

@@ -204,7 +204,7 @@ def code_of(error: SystemExit) -> int:
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code & 0xFF
+        return error.code & 0xFF if -(2**63) <= error.code < 2**63 else 0xFF
     raised(lambda: print(error.code, file=sys.stderr))
     return 1
 

@@ -116,7 +116,7 @@ def _later_episodes(
     finally:
         close_all(others)
     for one in candidates:
-        one.verdict = after_rest(one, settings)
+        one.verdict = after_rest(one, settings) or too_slow(one, settings)
 
 
 def _measure(candidates: Sequence[Candidate], trials: Sequence[list[Trial]], settings: ValidationSettings) -> None:

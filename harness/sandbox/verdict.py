@@ -23,7 +23,7 @@ class Gate(StrEnum):
     TERMINATION = "termination"
     """An episode had no end within the turn cap."""
     SPEED = "speed"
-    """An ordinary step takes too much CPU time."""
+    """A step takes too much CPU time: of the first, ordinary episode, or on average of all later ones."""
     PLAY = "play"
     """A further episode of ordinary actions raised or broke the contract."""
     ODD_ACTIONS = "odd_actions"
@@ -70,7 +70,7 @@ class ValidationSettings:
     explorers: int = 24
     """Plays that look for any pay, at most, before a program is marked as a dead end."""
     step_cpu_s: float = 0.05
-    """Most CPU seconds that a step of an ordinary episode may take on average."""
+    """Most CPU seconds that a step may take on average, in the first episode and in all later ones together."""
     isolation: Isolation | Literal["auto"] = "module"
     """"auto" plays instances of one shared module first, and those that fail so with a module each."""
     together: int = 32

@@ -92,7 +92,7 @@ def spoiled(sandbox: Sandbox, values: str, before: str = "pass") -> EnvError:
     ("x = '\ud800'", ErrorKind.ENCODING), ("x = '\udfff\ud800'", ErrorKind.ENCODING),
     ("x = 'é'".encode("latin-1"), ErrorKind.ENCODING), (COUNT.encode("utf-16"), ErrorKind.ENCODING),
     (COUNT.encode("utf-32"), ErrorKind.ENCODING), (b"x = '\xed\xa0\x80'", ErrorKind.ENCODING),
-    (b"# coding: latin-1\nx = '\xe9'", ErrorKind.ENCODING),
+    (b"# coding: latin-1\nx = '\xe9'", ErrorKind.ENCODING), (b"#" + b"\xe9" * 50_000, ErrorKind.ENCODING),
     ("# a comment", ErrorKind.CONTRACT), ("pass", ErrorKind.CONTRACT), ("42", ErrorKind.CONTRACT),
     ("x = 'abc", ErrorKind.SYNTAX), ("\x1b[31m", ErrorKind.SYNTAX), ("def f():\nreturn 1", ErrorKind.SYNTAX),
     ("é = 1; \u202e = 2", ErrorKind.SYNTAX),
@@ -410,7 +410,7 @@ def test_the_smallest_limits_that_mean_something_start() -> None:
 
 
 def test_a_module_that_is_not_there_is_named() -> None:
-    with pytest.raises(SandboxUnavailable, match="no_such_module"):
+    with pytest.raises(SandboxUnavailable, match="no_such_module.*take it out of the modules$"):
         Sandbox(LIMITS, Policy(modules=("math", "no_such_module")))
 
 
@@ -419,6 +419,12 @@ def test_a_layer_that_is_none_is_named(policy: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no_such_layer.*the layers are .*seccomp"):
         Policy(**policy)
     assert Policy(off=("landlock",)).off == (Layer.LANDLOCK,)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["off", "require", "modules"])
+def test_a_text_for_a_tuple_is_refused_by_name(name: str) -> None:
+    with pytest.raises(ValueError, match=f"Policy.{name} is the text 'math'"):
+        Policy(**{name: "math"})
 
 
 def test_bad_input_leaves_the_sandbox_as_it_was(sandbox: Sandbox) -> None:

@@ -152,6 +152,8 @@ def test_what_happens_late_happens_in_the_warm_up(runner: Runner, folder: Path) 
     with pytest.raises(SandboxUnavailable, match="ZeroDivisionError"):
         (folder / "broken_warm_up.py").write_text("def warm():\n    1 / 0\n", encoding="utf-8")
         Runner(preload=("broken_warm_up",), path=(str(folder),), warm=("broken_warm_up:warm",))
+    with pytest.raises(SandboxUnavailable, match="warm holds 'math:heat', but there is no heat"):
+        Runner(warm=("math:heat",))
 
 
 def test_one_call_needs_no_runner() -> None:

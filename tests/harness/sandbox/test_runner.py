@@ -105,6 +105,7 @@ IDIOMS = {
     ),
     "sys exit": ("import sys; print('a'); sys.exit(0); print('b')", ""),
     "sys exit 3": ("import sys; sys.exit(3)", ""),
+    "sys exit beyond every int of C": ("import sys; sys.exit(10**30)", ""),
     "sys exit with words": ("import sys; sys.exit('wrong')", ""),
     "exit": ("print('a'); exit()", ""),
     "quit": ("print('a'); quit(2)", ""),

@@ -286,6 +286,15 @@ def test_a_slow_program_is_too_slow_on_a_quiet_and_on_a_crowded_machine(sandbox:
         assert isinstance(verdicts[1], ValidEnvironment) and verdicts[1].step_cpu_s < 0.02
 
 
+def test_a_program_that_is_slow_only_after_its_first_episode_is_too_slow(sandbox: Sandbox) -> None:
+    """It may know the first episode by its seed and its actions."""
+    later = swapped(TURN, f"{TURN}; self.seed != 11 and sum(range(2_000_000))", "def reset(self, seed=None):\n", (
+        "def reset(self, seed=None):\n        self.seed = seed\n"
+    ))  # fmt: skip
+    found = rejected(sandbox, later, replace(SETTINGS, step_cpu_s=0.005))
+    assert found.gate is Gate.SPEED and "a step takes" in found.detail
+
+
 @contextmanager
 def meanwhile(act: Callable[[], bool]) -> Iterator[None]:
     """Calls `act` again and again in another thread until it says that it is done."""
