@@ -165,7 +165,6 @@ def _inspect_model(name: str, port: Port, own: bool) -> InspectModel:
 def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, InspectModel], logs: Path | None) -> None:
     """Run inspect. Its own screens, limits and retries are off: ours are elsewhere."""
 
-    @solver
     def entering() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             PLAYING.set(stage.enter(str(state.sample_id), port))
@@ -173,7 +172,6 @@ def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, InspectModel], logs
 
         return solve
 
-    @scorer(metrics=[mean()], name="verdict")
     def verdict() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             return await stage.judged(str(state.sample_id), state)
@@ -185,7 +183,8 @@ def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, InspectModel], logs
     with calm(), tempfile.TemporaryDirectory(prefix="spadework-log-") as nowhere:
         task = Task(
             name=staging.name, version=staging.version, dataset=MemoryDataset(stage.samples(), name=staging.name),
-            setup=entering(), solver=chain, scorer=verdict(), metadata=dict(staging.metadata),
+            setup=solver(entering)(), solver=chain, scorer=scorer(metrics=[mean()], name="verdict")(verdict)(),
+            metadata=dict(staging.metadata),
         )  # fmt: skip
         count = len(stage.due)
         found: list[EvalLog] = inspect_ai.eval(

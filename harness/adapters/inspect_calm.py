@@ -1,4 +1,4 @@
-"""inspect-ai changes its process: logging, the environment, the hook for exceptions, folders of the user. Here it may not.
+"""inspect-ai changes its process: logging, environment, the hook for exceptions, folders of the user. Here it may not.
 
     with calm():
         inspect_ai.eval(...)

@@ -147,7 +147,7 @@ async def ask(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Comple
 
 
 @modelapi(name="spadework")
-class PortAPI(ModelAPI):
+class PortAPI(ModelAPI):  # type: ignore[misc]
     """A port of ours as inspect sees it. `own` is False for simulated users and judges."""
 
     def __init__(self, model_name: str, port: Port, own: bool = True) -> None:

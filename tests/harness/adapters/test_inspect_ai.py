@@ -1,4 +1,4 @@
-"""The adapter to inspect-ai: what reaches our port, when results are told, what its log shows, and what is left behind."""
+"""The adapter to inspect-ai: what reaches our port, when results are told, what its log shows, what is left behind."""
 
 import json
 import logging
@@ -31,7 +31,8 @@ from spadework.harness.scripted import ScriptedChat
 from spadework.harness.types import Completion, Finish, Message, Model, Outcome, Request, Sampling, ToolCall, Usage
 
 PRESET = Preset(
-    benchmark="sums", name="test", source="here", sampling=Sampling(temperature=0.7, top_p=0.8, top_k=20, max_new_tokens=9),
+    benchmark="sums", name="test", source="here",
+    sampling=Sampling(temperature=0.7, top_p=0.8, top_k=20, max_new_tokens=9),
     user_sampling=Sampling(temperature=0.0, max_new_tokens=5),
 )  # fmt: skip
 
@@ -67,8 +68,8 @@ def right(playing: Playing) -> Scored:
 
 def sums(judge: Callable[[Playing], Scored] = right, **changes: object) -> Staging:
     staging = Staging(
-        name="sums", sample=lambda one: Sample(input=f"What is {one.seed} + 1?", target=one.item.gold), solver=generate(),
-        judge=in_thread(judge, 2),
+        name="sums", sample=lambda one: Sample(input=f"What is {one.seed} + 1?", target=one.item.gold),
+        solver=generate(), judge=in_thread(judge, 2),
     )  # fmt: skip
     return replace(staging, **changes)
 
@@ -203,7 +204,8 @@ def test_the_log_of_a_closed_benchmark_holds_no_word_of_its_problems(tmp_path: P
 def test_tools_calls_and_their_results_go_both_ways_as_they_were_written() -> None:
     calls = (ToolCall(id="a", name="add", arguments='{"x": 1,  "y": 2}'), ToolCall(id="b", name="add", arguments="{x"))
     tool = ToolInfo(
-        name="add", description="adds", parameters=ToolParams(properties={"x": JSONSchema(type="integer")}, required=["x"])
+        name="add", description="adds",
+        parameters=ToolParams(properties={"x": JSONSchema(type="integer")}, required=["x"]),
     )  # fmt: skip
     seen = []
 
@@ -266,7 +268,7 @@ def test_a_simulated_user_has_its_own_model_and_sampling_and_the_samples_seed() 
     assert {request.seed for request in user.requests} == {100, 101}
     assert {request.sampling for request in user.requests} == {PRESET.user_sampling}
     assert {request.messages[-1].content for request in model.requests} == {"hurry up"}
-    assert all([one.text for one in kept] == ["yes"] for kept in told.completions.values()), "the user's are not its own"
+    assert all([one.text for one in kept] == ["yes"] for kept in told.completions.values()), "its own alone"
 
 
 def test_the_process_and_the_home_of_its_user_are_as_before(
