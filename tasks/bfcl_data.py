@@ -4,7 +4,8 @@ The package is made available on first use (`harness.sidecar_home`); nothing of 
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -84,6 +85,12 @@ class Entry:
     words: Words
 
     @property
+    def told(self) -> dict[str, object]:
+        """What the executor needs to know."""
+        classes = list(self.involved_classes)
+        return {"id": self.id, "initial_config": self.initial_config, "involved_classes": classes}
+
+    @property
     def parameters(self) -> dict[str, tuple[str, ...]]:
         """Function to the names of its parameters, the withheld ones too."""
         known = (*self.functions, *(function for more in self.withheld.values() for function in more))
@@ -103,12 +110,19 @@ def bfcl_home() -> SidecarHome:
     return home
 
 
-def load_entries(home: SidecarHome, categories: Sequence[str] = CATEGORIES) -> list[Entry]:
-    """All entries of these categories in the package's order. Raises SidecarError."""
+@contextmanager
+def package(home: SidecarHome) -> Iterator[Sidecar]:
+    """The package itself, asked by `bfcl_entries.py`."""
     with (
-        tempfile.TemporaryDirectory() as scratch,  # the package makes folders for results when it is imported
+        tempfile.TemporaryDirectory() as scratch,  # it makes folders for results when it is imported
         Sidecar(home, SCRIPT, environment={"BFCL_PROJECT_ROOT": scratch}) as sidecar,
     ):
+        yield sidecar
+
+
+def load_entries(home: SidecarHome, categories: Sequence[str] = CATEGORIES) -> list[Entry]:
+    """All entries of these categories in the package's order. Raises SidecarError."""
+    with package(home) as sidecar:
         return [
             entry
             for category in categories

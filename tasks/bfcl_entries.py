@@ -1,9 +1,13 @@
 """A script for bfcl-eval's own environment: its multi-turn entries as its loader makes them, over lines of JSON.
 
-It is run by path with that environment's Python (`harness.sidecar`) and is not imported by us. It reads the package's
-files and nothing else: no model's text comes here.
+It is run by path with that environment's Python (`harness.sidecar`) and is not imported by us. No model's text comes
+here.
 
     {"category": "multi_turn_base"}  ->  {"value": {"entries": [...], "docs": {...}, "tools": {...}, ...}}
+    {"entry": {...}, "turns": [...], "gold": [...]}  ->  {"value": {"valid": true, "kind": ""}}
+
+The second is the untouched checker's verdict, for parity. It evaluates what it is given, so it is given calls that come
+from the gold ones and nothing else.
 """
 
 import json
@@ -20,7 +24,8 @@ def main() -> None:
     """Answer until nobody asks any more."""
     package = _package()
     for line in sys.stdin:
-        value = _category(package, json.loads(line)["category"])
+        asked = json.loads(line)
+        value = _category(package, asked["category"]) if "category" in asked else _verdict(asked)
         sys.stdout.write(json.dumps({"value": value}) + "\n")
         sys.stdout.flush()
 
@@ -68,6 +73,19 @@ def _category(package: Any, category: str) -> dict[str, object]:
         "more": prompts.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC,
         "more_prompting": prompts.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_PROMPTING.split("{functions}"),
     }
+
+
+def _verdict(asked: dict[str, Any]) -> dict[str, object]:
+    from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils  # type: ignore[import-not-found]
+    from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import (  # type: ignore[import-not-found]
+        multi_turn_checker,
+    )
+
+    entry = asked["entry"]
+    verdict = multi_turn_checker(asked["turns"], asked["gold"], entry, entry["id"].rsplit("_", 1)[0], "player")
+    for name in [name for name in vars(multi_turn_utils) if name.endswith("_instance")]:
+        del vars(multi_turn_utils)[name]
+    return {"valid": verdict["valid"], "kind": verdict.get("error_type", "").removeprefix("multi_turn:")}
 
 
 def _keys(docs: dict[str, dict[str, Any]], functions: list[dict[str, Any]], prefix: str) -> list[str]:

@@ -23,6 +23,7 @@ from .bfcl_data import Entry
 
 WORKER, FOLDER = "bfcl_worker", Path(__file__).parent / "jailed"
 LIMITS = RunLimits(cpu_s=10.0, memory_mb=1024, value_bytes=4 << 20)
+"""Of one question; most take some 20 milliseconds."""
 Step = Sequence[str]
 Turn = Sequence[Step]
 
@@ -50,10 +51,11 @@ class BfclJudge:
     """One server of jailed processes."""
 
     def __init__(
-        self, home: SidecarHome, policy: Policy | None = None, opened: Callable[[SandboxReport], None] | None = None
-    ) -> None:
+        self, home: SidecarHome, policy: Policy | None = None, opened: Callable[[SandboxReport], None] | None = None,
+        limits: RunLimits = LIMITS,
+    ) -> None:  # fmt: skip
         """`opened` is told which layers of the sandbox hold, once, when the server starts."""
-        self.home, self.policy, self.opened = home, policy or Policy(), opened
+        self.home, self.policy, self.opened, self.limits = home, policy or Policy(), opened, limits
         self._lock = threading.Lock()
         self._runner: Runner | None = None
 
@@ -67,7 +69,7 @@ class BfclJudge:
 
     def execute(self, entry: Entry, steps: Sequence[Step]) -> list[str] | Failure:
         """What the calls of the last step return after all steps before it."""
-        result = self._call("execute", [_told(entry), [list(step) for step in steps]])
+        result = self._call("execute", [entry.told, [list(step) for step in steps]])
         if result.ok and isinstance(result.value, list) and len(result.value) == len(steps[-1]):
             return [str(text) for text in result.value]
         return _failure(result)
@@ -90,14 +92,14 @@ class BfclJudge:
                 self._runner = None
 
     def _checked(self, entry: Entry, turns: list[list[list[str]]]) -> Verdict | Failure:
-        result = self._call("check", [_told(entry), turns, [list(turn) for turn in entry.gold]])
+        result = self._call("check", [entry.told, turns, [list(turn) for turn in entry.gold]])
         if result.ok and isinstance(result.value, dict):
             told = result.value
             return Verdict(right=told["valid"] is True, kind=str(told["kind"]), turn=int(told["turn"]))
         return _failure(result)
 
     def _call(self, function: str, arguments: list[object]) -> CallResult:
-        return self._runner_for().call(f"{WORKER}:{function}", arguments, limits=LIMITS)
+        return self._runner_for().call(f"{WORKER}:{function}", arguments, limits=self.limits)
 
     def _runner_for(self) -> Runner:
         with self._lock:
@@ -107,13 +109,6 @@ class BfclJudge:
                 if self.opened is not None:
                     self.opened(self._runner.report)
             return self._runner
-
-
-def _told(entry: Entry) -> dict[str, object]:
-    """What the executor needs to know of an entry."""
-    return {
-        "id": entry.id, "initial_config": entry.initial_config, "involved_classes": list(entry.involved_classes),
-    }  # fmt: skip
 
 
 def _failure(result: CallResult) -> Failure:

@@ -23,7 +23,7 @@ from ..harness.scripted import ScriptedChat
 from ..harness.seeds import generator
 from ..harness.types import Completion, Outcome
 from .bfcl import BFCL_MULTI_TURN, entry_of
-from .bfcl_data import Entry, bfcl_home
+from .bfcl_data import Entry, bfcl_home, package
 from .bfcl_judge import BfclJudge, Failure, Verdict
 from .bfcl_modes import gold_turns
 
@@ -71,6 +71,7 @@ def main() -> int:
         began = time.monotonic()
         verdicts = list(pool.map(lambda one: judge.check(one.entry, turns_without(one)), cases))
         spent = time.monotonic() - began
+        differing = unlike_official(cases, verdicts)
         right = [one for one, verdict in zip(cases, verdicts, strict=True) if _right(verdict)]
         failed = sum(isinstance(verdict, Failure) for verdict in verdicts)
         print(
@@ -82,7 +83,7 @@ def main() -> int:
         reasons = [why_right(one, judge) for one in right]
         for one, reason in zip(right, reasons, strict=True):
             print(f"  right: {one.entry.id} turn {one.turn} without {one.call}: {reason or 'NO REASON FOUND'}")
-    return int(bool(wrong or failed or not all(reasons)))
+    return int(bool(wrong or failed or differing or not all(reasons)))
 
 
 def gold(name: str, limit: int) -> int:
@@ -101,6 +102,20 @@ def gold(name: str, limit: int) -> int:
     for result in wrong:
         print(f"  {result.facts['entry']}: {result.outcome} {result.detail}")
     return len(due) - outcomes[Outcome.RIGHT]
+
+
+def unlike_official(cases: Sequence[Dropped], verdicts: Sequence[Verdict | Failure]) -> int:
+    """In how many cases bfcl-eval's own checker, untouched and outside of the jail, says something else."""
+    differing = 0
+    with package(bfcl_home()) as sidecar:
+        for one, verdict in zip(cases, verdicts, strict=True):
+            official = sidecar.ask({"entry": one.entry.told, "turns": turns_without(one), "gold": one.entry.gold})
+            ours = {"valid": verdict.right, "kind": verdict.kind} if isinstance(verdict, Verdict) else verdict
+            if ours != official:
+                differing += 1
+                print(f"  {one.entry.id} without {one.call}: official {official}, ours {ours}")
+    print(f"bfcl-eval's own checker: {differing} of {len(cases)} verdicts differ")
+    return differing
 
 
 def dropped(entry: Entry, every: bool) -> Iterator[Dropped]:
