@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from spadework.harness.sandbox import REQUIRED, ErrorKind, Layer, Limits
+from spadework.harness.sandbox import REQUIRED, ErrorKind, Layer, Limits, Sandbox, ValidEnvironment, validate
 from spadework.harness.sandbox.layers import CLEAN_ENVIRONMENT
 from spadework.harness.sandbox.limits import HOST_KINDS
 from spadework.harness.sandbox.probes import LOOKED_THROUGH
@@ -28,6 +28,13 @@ def test_its_examples_run_and_say_what_they_should() -> None:
     assert [line.strip() for line in done.stdout.splitlines()[1:] if line] == [
         "0 0 to go 1.0 True None", "1 2 to go 0.0 False None", "42", "0 None", "5", "7", "3",
     ]  # fmt: skip
+
+
+def test_its_program_is_an_environment() -> None:
+    (source,) = re.findall(r'PROGRAM = """\n(.*?)"""', TEXT, re.DOTALL)
+    with Sandbox() as sandbox:
+        (verdict,) = validate([source], sandbox)
+    assert isinstance(verdict, ValidEnvironment) and not verdict.dead_end, verdict
 
 
 def test_the_layers_are_named_with_their_need() -> None:
