@@ -76,11 +76,13 @@ def found(function: str) -> Any:
     module, _, path = function.partition(":")
     if module not in sys.modules:
         raise LookupError(f"module {module}", sorted(sys.modules))
+    if not path:
+        raise LookupError("name after the colon", [])
     thing: Any = sys.modules[module]
     for name in path.split("."):
         if not hasattr(thing, name):
             raise LookupError(name, [known for known in dir(thing) if not known.startswith("_")])
         thing = getattr(thing, name)
     if not callable(thing):
-        raise LookupError(f"{path} is no function:", [])
+        raise LookupError(f"function {path} (it is of type {type(thing).__name__})", [])
     return thing

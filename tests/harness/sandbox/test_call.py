@@ -126,8 +126,8 @@ def test_what_the_caller_got_wrong_is_said_in_a_sentence_before_anything_runs(ru
         "scorers_of_a_test:evaluat": "no evaluat .did you mean 'evaluate'",
         "scorers_of_a_test:Scorer.scor": "no scor .did you mean 'score'",
         "scorer_of_a_test:evaluate": "no module scorer_of_a_test .did you mean 'scorers_of_a_test'",
-        "scorers_of_a_test:TABLE": "no function",
-        "scorers_of_a_test": '"module:name"',
+        "scorers_of_a_test:TABLE": "no function TABLE .it is of type int.; write",
+        "scorers_of_a_test": 'no name after the colon; write "module:name"',
         "": '"module:name"',
     }
     for function, words in cases.items():
