@@ -61,6 +61,7 @@ def main() -> int:
 def measured(model: str, folder: Path, arguments: argparse.Namespace) -> dict[str, list[float]]:
     """Wall seconds of every turn of every way, the ways in turns."""
     plan = make_plan(Wish(tasks=[TASK], presets=[PRESET], data=[str(folder)], limit=arguments.items, repeats=1))
+    write_prompts(folder, plan)
     with open_model(model, "transformers", {"dtype": "float32"}) as opened:
         from ..harness.adapters.lm_eval import PortLM
 
@@ -95,9 +96,7 @@ def native(model: Any, folder: Path, plan: Plan) -> None:
         "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
     }  # fmt: skip
     manager = TaskManager(include_defaults=False)  # else it reads the names of some thousand tasks first
-    simple_evaluate(
-        model, tasks=[task], task_manager=manager, apply_chat_template=True, limit=len(cell.items), bootstrap_iters=0
-    )
+    simple_evaluate(model, tasks=[task], task_manager=manager, apply_chat_template=True, bootstrap_iters=0)
 
 
 def ours(model: Model, plan: Plan) -> None:
@@ -128,14 +127,20 @@ def hf_model(model: str, rows: int) -> Any:
 
 
 def write_problems(folder: Path) -> None:
-    """Invented problems twice: as our benchmark reads them, and with their prompts made, as lm-eval does."""
+    """Invented problems, as our benchmark reads them."""
     rows = [
         {"problem": f"{n} friends share {n * 37} apples, each gets as many. How many does each get?", "answer": "37"}
         for n in range(3, 33)
     ]  # fmt: skip
     (folder / f"{TASK}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    prepared = [{"prompt": PROMPTS["boxed"](row["problem"]), "answer": row["answer"]} for row in rows]
-    (folder / ROWS).write_text("\n".join(map(json.dumps, prepared)))
+
+
+def write_prompts(folder: Path, plan: Plan) -> None:
+    """The same ones with their prompts made, as lm-eval reads them."""
+    (cell,) = plan.cells
+    texts = [cell.benchmark.problem(item) for item in cell.items]
+    rows = [{"prompt": PROMPTS["boxed"](text), "answer": "37"} for text in texts]
+    (folder / ROWS).write_text("\n".join(map(json.dumps, rows)))
 
 
 def random_llama(folder: Path) -> Path:
