@@ -153,10 +153,11 @@ class Channel:
 
 
 def _pid_of(pidfd: int) -> int:
-    """The number, in our own process namespace, of the process behind a pidfd; -1 when it is gone."""
-    for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines():
-        if line.startswith("Pid:"):
-            return int(line.split()[1])
+    """The number, in our own process namespace, of the process behind a pidfd; -1 when it is gone or unknown."""
+    with suppress(OSError):
+        for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines():
+            if line.startswith("Pid:"):
+                return int(line.split()[1])
     return -1
 
 

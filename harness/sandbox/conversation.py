@@ -134,7 +134,7 @@ class Conversation:
         if step.error is not None:
             self.logs.pop(number, None)
             return
-        if type(told) is str:
+        if isinstance(told, str):
             log = self.logs[number]
             log.answers = digest(step, log.answers)
             log.actions.append(told)

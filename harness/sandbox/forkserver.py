@@ -6,6 +6,7 @@ seconds), with two pipe ends, forks a worker; the answer is its process number a
 how a worker ended; the answer is its wait status, or -1. When the socket closes the server kills everything and ends.
 """
 
+import errno
 import gc
 import importlib
 import json
@@ -67,6 +68,8 @@ class Server:
             os.close(descriptor)
         text = b"".join(iter(lambda: os.read(findings, 4096), b""))
         os.close(findings)
+        if pid < 0:
+            raise OSError(-pid, os.strerror(-pid))
         os.waitpid(pid, 0)
         found: dict[str, str] = json.loads(text or b"{}")
         return found
@@ -94,17 +97,20 @@ class Server:
         self.kill_all()
 
     def start(self, requests: int, answers: int, bounds: Bounds) -> None:
-        """A worker for the host: its number and a pidfd go back, made before it can be buried."""
+        """A worker for the host: its number and a pidfd go back, made before it can be buried; or minus the errno."""
         pid = self.fork(requests, answers, bounds, self.work)
-        pidfd = os.pidfd_open(pid)
-        socket.send_fds(self.control, [NUMBER.pack(pid)], [pidfd])
-        for descriptor in (pidfd, requests, answers):
+        ours = [os.pidfd_open(pid)] if pid > 0 else []
+        socket.send_fds(self.control, [NUMBER.pack(pid)], ours)
+        for descriptor in (*ours, requests, answers):
             os.close(descriptor)
 
     def fork(self, requests: int, answers: int, bounds: Bounds, life: Callable[[], None]) -> int:
-        """The number of a new child, which confines itself, lives its `life` and ends."""
+        """The number of a new child, which confines itself, lives its `life` and ends; minus the errno without one."""
         server = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            return -(error.errno or errno.EAGAIN)
         if pid == 0:
             follow(server)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

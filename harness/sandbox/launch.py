@@ -97,8 +97,11 @@ class ForkServer:
             reason = self._order(pipes, count, ORDER.pack(FORK, memory_mb, life_cpu_s))
             for requests, answers in list(pipes):
                 number, pidfd = self._worker()
+                if pidfd is None:
+                    reason = f"({os.strerror(-number if number < 0 else errno.EMFILE)}); {AGAIN}"
+                    continue
                 channels.append(Channel(requests, answers, pidfd=pidfd, number=number, server=self))
-                del pipes[0]
+                pipes.remove((requests, answers))
             if not reason:
                 return channels
         except (OSError, EOFError) as error:
@@ -122,14 +125,15 @@ class ForkServer:
             return f"({error.strerror}); each program needs three, so close some or raise `ulimit -n`"
         return ""
 
-    def _worker(self) -> tuple[int, int]:
-        """The next worker ordered: its number as the server counts, and a pidfd. Raises EOFError, OSError."""
+    def _worker(self) -> tuple[int, int | None]:
+        """The next worker ordered: its number as the server counts (minus an errno where there is none), and a pidfd.
+
+        Raises EOFError, OSError.
+        """
         message, descriptors, _flags, _address = socket.recv_fds(self.control, NUMBER.size, 1)
         if not message:
             raise EOFError
-        if not descriptors:
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        return NUMBER.unpack(message)[0], descriptors[0]
+        return NUMBER.unpack(message)[0], descriptors[0] if descriptors else None
 
     def fall(self, channel: Channel, wall_s: float) -> EnvError:
         """The error of a worker whose exchange failed. A server that died takes its workers along."""
@@ -178,9 +182,10 @@ class ForkServer:
         try:
             text = self._exactly(HEADER.unpack(self._exactly(HEADER.size))[0])
         except (OSError, EOFError):
-            raise SandboxUnavailable(
-                f"the sandbox server did not start ({self.last_words()}); check the Python installation"
-            ) from None
+            words = self.last_words()
+            missing = words.startswith(("ModuleNotFoundError", "ImportError"))
+            remedy = "install it, or take it out of the modules" if missing else "check the Python installation"
+            raise SandboxUnavailable(f"the sandbox server did not start ({words}); {remedy}") from None
         states = msgspec.json.decode(text, type=dict[Layer, tuple[str, str]])
         return SandboxReport(
             machine=platform.machine(), kernel=platform.release(),

@@ -22,10 +22,10 @@ from spadework.harness.sandbox import (
 
 from .programs import COUNT, answering
 
-LIMITS = Limits(load_cpu_s=1.0, call_cpu_s=0.3, frame_wall_s=5.0, memory_mb=256)
+LIMITS = Limits(load_cpu_s=3.0, call_cpu_s=2.0, frame_wall_s=10.0, memory_mb=256)
 NUMPY = Policy(modules=("numpy", "numpy.random", "decimal", "fractions"))
-PATIENCE_S = 3.0
-"""Wall seconds that one bad input may cost."""
+PATIENCE_S = 10.0
+"""Wall seconds that one bad input may cost on a crowded machine."""
 BUDDIES = (0, 2)
 """The instances before and after the one that goes wrong."""
 GOOD = '("fine", 1.0, False, False, {"n": 1})'

@@ -1,4 +1,4 @@
-"""The benchmark of the sandbox: both sides play the same episodes, a target can be missed, shares are the validator's."""
+"""The benchmark of the sandbox: both sides play the same episodes, a target can be missed, the share is as told."""
 
 import sys
 from types import ModuleType

@@ -3,6 +3,7 @@ that nothing disturbed. Whoever brought it down goes alone.
 """
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from spadework.harness.sandbox import (
     Limits,
     Policy,
     Sandbox,
+    SandboxUnavailable,
     Step,
     load_all,
     reset_all,
@@ -433,6 +435,28 @@ def test_memory_that_one_instance_takes_is_given_back_with_it(sandbox: Sandbox) 
         assert kind_of(steps[1]) == (ErrorKind.MEMORY, "program")
     assert process.respawns == 0
     process.close()
+
+
+# What the machine does not give.
+
+
+def test_too_many_programs_for_our_descriptors_are_refused_and_nothing_leaks() -> None:
+    with Sandbox(PATIENT) as sandbox:
+        process = sandbox.open(WALK)
+        reset_all_of(process)
+        before, server = descriptors(), sandbox.server_pid
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        free = [number for number in range(1000) if str(number) not in before]
+        for room in range(1, 40):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free[room], hard))
+            try:
+                with pytest.raises(SandboxUnavailable, match="Too many open files"):
+                    sandbox.open_all([WALK] * 40)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            assert descriptors() == before and sandbox.server_pid == server
+        assert not any(step.error for step in turn_of(process, 0)) and process.respawns == 0
+        assert not any(other.load() for other in sandbox.open_all([WALK] * 3))
 
 
 # Programs that do not answer the same twice.

@@ -278,7 +278,7 @@ def test_a_loop_that_no_signal_reaches_is_killed_at_the_deadline(sandbox: Sandbo
     started = time.monotonic()
     step = one_step(sandbox, answering('"x", 0.0, False, False, {}', "import itertools; 0.5 in itertools.count(1)"))
     assert error_of(step) == (ErrorKind.HANG, "program")
-    assert time.monotonic() - started < 3.0
+    assert time.monotonic() - started < 8.0
     assert served(sandbox)
 
 
