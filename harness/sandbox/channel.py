@@ -41,7 +41,7 @@ class Channel:
         self.answer_limit = 0
         self.waiting = False
         self.failure = ""
-        """Empty, "hang", "cpu", "crash" or "protocol"."""
+        """Empty, "hang", "starved", "cpu", "crash" or "protocol"."""
         for descriptor in (requests, answers):
             os.set_blocking(descriptor, False)
 
@@ -97,9 +97,9 @@ class Channel:
         self.incoming.clear()
         return payload
 
-    def hang(self) -> None:
-        """The deadline passed."""
-        self._fail("hang")
+    def expire(self, starved: bool) -> None:
+        """The deadline passed; where the worker got too little of the processor it is not its fault."""
+        self._fail("starved" if starved else "hang")
 
     def abandon(self) -> None:
         """The caller was interrupted and will not hear the answer: the worker is of no use any more."""
@@ -183,8 +183,9 @@ def exchange(channels: Iterable[Channel], wall_s: float) -> None:
         if time.monotonic() >= deadline:  # whatever has come: an answer that trickles in is none
             deadline, extensions = deadline + wall_s, extensions + 1
             for channel in list(waiting.values()):
-                if extensions > EXTENSIONS or not channel.starved(wall_s):
-                    channel.hang()
+                starved = channel.starved(wall_s)
+                if extensions > EXTENSIONS or not starved:
+                    channel.expire(starved)
                     _forget(channel.answers, waiting, poll)
 
 

@@ -20,6 +20,8 @@ def ending(failure: str, status: int, wall_s: float) -> EnvError:
     """The error of a worker that gave no answer in `wall_s`: the channel's word `failure`, its wait status."""
     if failure == "hang":
         return _error(ErrorKind.HANG, f"no answer within {wall_s:g} s")
+    if failure == "starved":
+        return _error(ErrorKind.KILLED, "it got too little of a crowded processor to answer")
     if failure == "cpu":
         return _error(ErrorKind.TIMEOUT, "more CPU time than it may use")
     if failure == "protocol":

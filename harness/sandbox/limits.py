@@ -66,7 +66,7 @@ class ErrorKind(StrEnum):
     ACTION = "action"
     """The caller's action is not a str; the instance never saw it and goes on."""
     KILLED = "killed"
-    """Somebody else killed the process: the machine ran out of memory, or a person did it."""
+    """Somebody else killed the process (the machine ran out of memory, a person did it), or it was starved of CPU."""
     SERVER_DIED = "server_died"
     CLOSED = "closed"
 

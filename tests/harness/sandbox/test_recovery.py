@@ -31,6 +31,7 @@ from spadework.harness.sandbox import (
     reset_all,
     step_all,
 )  # fmt: skip
+from spadework.harness.sandbox.channel import exchange
 from spadework.harness.scripted import ScriptedModel
 from spadework.harness.types import Arm, Completion, Outcome, Play, Program, Request, Sampling
 
@@ -440,6 +441,30 @@ def test_memory_that_one_instance_takes_is_given_back_with_it(sandbox: Sandbox) 
 # What the machine does not give.
 
 
+@contextmanager
+def on_one_processor() -> Iterator[None]:
+    """This process, and what it starts, on one processor only."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_a_worker_that_the_machine_starves_is_not_blamed() -> None:
+    with on_one_processor(), Sandbox(replace(PATIENT, frame_wall_s=0.006)) as sandbox:
+        processes = sandbox.open_all([troublesome("sum(range(3_000_000))")] * 16, recover=False)
+        for process in processes:
+            assert process.channel is not None
+            exchange([process.channel], 20.0)
+        load_all(processes)
+        resets = reset_all({process: [(0, 1)] for process in processes})
+        steps = [answer[0] for answer in step_all({process: [(0, "go")] for process in processes}).values()]
+    starved = {str(step.error) for step in steps if kind_of(step) == (ErrorKind.KILLED, "host")}
+    assert len(resets) == 16 and starved == {"env_error:killed: it got too little of a crowded processor to answer"}
+
+
 def test_too_many_programs_for_our_descriptors_are_refused_and_nothing_leaks() -> None:
     with Sandbox(PATIENT) as sandbox:
         process = sandbox.open(WALK)
@@ -534,7 +559,7 @@ def test_trouble_that_first_shows_in_the_replay_has_an_end(statement: str, kind:
         steps = process.step([(0, "stay"), (1, "stay")])
         assert kind_of(steps[0]) == (kind, "program")
         assert kind_of(steps[1]) in (None, (kind, "program"))
-        assert time.monotonic() - started < 6.0
+        assert time.monotonic() - started < 20.0, "three deadlines, put off on a crowded machine"
         assert sandbox.open(WALK).load() is None
 
 
