@@ -78,6 +78,18 @@ def test_in_several_turns_words_go_to_the_user_and_calls_to_the_execution() -> N
     assert one.turn == "over" and one.messages == 6
 
 
+def test_protocols_say_what_is_measured_and_how_functions_are_told() -> None:
+    """P084, P086."""
+    official, ours = preset("official"), preset("fixed")
+    assert (official.scorer, ours.scorer) == ("upstream-faithful", "fixed")
+    assert (official.slice["commit"], ours.slice["commit"]) == ("e6db74b", "56dd66c")
+    for one in (official, ours):
+        assert one.options == {"mode": "prompt", "metric": "end-to-end"}
+        assert one.mean == "categories" and one.repeats == 5 and one.max_turns == 40
+        assert one.user_sampling is not None and one.user_sampling.temperature == 0.001 and one.user
+    assert official.sampling.max_new_tokens == 1000
+
+
 def test_an_episode_has_forty_messages_at_most() -> None:
     for problem in (STEP, TURN):
         one = episode(problem)
