@@ -32,26 +32,27 @@ class Rule(NamedTuple):
 
 ANY = 0xFFFFFFFF
 _FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET, _FUTEX_COMMAND = 0, 1, 9, 10, 0x7F
-_FUTEX = tuple(
-    Rule("futex", 1, _FUTEX_COMMAND, command)
-    for command in (_FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET)
+_WAKE, _WAIT = (
+    tuple(Rule("futex", 1, _FUTEX_COMMAND, command) for command in commands)
+    for commands in ((_FUTEX_WAKE, _FUTEX_WAKE_BITSET), (_FUTEX_WAIT, _FUTEX_WAIT_BITSET))
 )
-"""All that locks need; requeueing and priority inheritance have been ways into the kernel."""
+"""All that locks need; requeueing and priority inheritance have been ways into the kernel. An environment's process has
+one thread, which waits for nobody: without `_WAIT` it cannot sleep, and all the time that it takes is CPU time."""
 _COMPUTE = (
     Rule("mmap", 2, PROT_EXEC), Rule("mprotect", 2, PROT_EXEC), Rule("munmap"), Rule("mremap"), Rule("madvise"),
-    Rule("brk"), *_FUTEX, Rule("clock_gettime"), Rule("clock_getres"), Rule("gettimeofday"), Rule("time"),
+    Rule("brk"), *_WAKE, Rule("clock_gettime"), Rule("clock_getres"), Rule("gettimeofday"), Rule("time"),
     Rule("getpid"), Rule("gettid"), Rule("getrandom"), Rule("rt_sigreturn"), Rule("sigaltstack"), Rule("setitimer"),
     Rule("getitimer"), Rule("sched_yield"), Rule("restart_syscall"), Rule("exit"), Rule("exit_group"),
 )  # fmt: skip
 WORKER = (Rule("read", 0, ANY, REQUESTS), Rule("write", 0, ANY, ANSWERS), *_COMPUTE)
 SCRIPT = (
-    *WORKER, Rule("clone", 0, CLONE_THREAD | CLONE_ANY_NEW, CLONE_THREAD), Rule("set_robust_list"), Rule("rseq"),
-    Rule("rt_sigprocmask"), Rule("nanosleep"), Rule("clock_nanosleep"),
+    *WORKER, *_WAIT, Rule("clone", 0, CLONE_THREAD | CLONE_ANY_NEW, CLONE_THREAD), Rule("set_robust_list"),
+    Rule("rseq"), Rule("rt_sigprocmask"), Rule("nanosleep"), Rule("clock_nanosleep"),
 )  # fmt: skip
 """A worker's list, and threads and sleep: people write `threading.Thread(target=main)` to get a larger stack. A program
 that may wait for a lock can sleep anyway; the wall clock of the host ends both."""
 SERVER = (
-    Rule("read"), Rule("write"), Rule("close"), Rule("recvmsg"), Rule("sendmsg"), Rule("poll"), *_COMPUTE,
+    Rule("read"), Rule("write"), Rule("close"), Rule("recvmsg"), Rule("sendmsg"), Rule("poll"), *_COMPUTE, *_WAIT,
     Rule("clone", 0, CLONE_VM | CLONE_ANY_NEW), Rule("wait4"), Rule("waitid"), Rule("kill"), Rule("pidfd_open"),
     Rule("close_range"), Rule("dup2"), Rule("dup3"), Rule("pipe2"), Rule("fcntl"), Rule("prctl"), Rule("seccomp"),
     Rule("prlimit64"), Rule("setrlimit"), Rule("getrlimit"), Rule("getrusage"), Rule("setpgid"), Rule("getppid"),

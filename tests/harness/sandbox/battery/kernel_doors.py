@@ -101,6 +101,9 @@ return gate(t["calls"]["timer_create"], 1, None, tool("ctypes").byref(tool("ctyp
     strike("futex_priority", Aim.TOKEN, FORBIDDEN, """
 return gate(t["calls"]["futex"], tool("ctypes").byref(tool("ctypes").c_int()), 6, 0, None, None, 0)
 """),
+    strike("futex_wait", Aim.TOKEN, FORBIDDEN, """
+return gate(t["calls"]["futex"], tool("ctypes").byref(tool("ctypes").c_int()), 0, 1, None, None, 0)
+"""),
     strike("futex_requeue", Aim.TOKEN, FORBIDDEN, """
 ctypes = tool("ctypes")
 return gate(t["calls"]["futex"], ctypes.byref(ctypes.c_int()), 12, 1, 1, ctypes.byref(ctypes.c_int()), 0)
