@@ -21,7 +21,8 @@ from .bfcl_judge import BfclJudge, Failure, Turn
 from .bfcl_modes import gold_messages, mode_of
 
 WORKERS = min(8, os.cpu_count() or 1)
-SHORT = "forced to quit before the last turn"
+SHORT = "it ended before the last turn"
+OUT_OF_TIME = "a call ran out of time before the last turn"
 
 
 class BfclMultiTurn(Benchmark):
@@ -107,7 +108,8 @@ def judged(
 ) -> tuple[Outcome, str, int]:
     """Outcome, why, and how many turns were right before the first that was not."""
     if len(turns) != len(entry.gold):
-        return Outcome.WRONG, SHORT, 0
+        timeout = marks.get(len(turns) - 1) is Outcome.TIMEOUT
+        return (Outcome.TIMEOUT, OUT_OF_TIME, 0) if timeout else (Outcome.WRONG, SHORT, 0)
     verdict = judge.check(entry, turns)
     if isinstance(verdict, Failure):
         return verdict.outcome, verdict.detail, 0

@@ -142,6 +142,7 @@ def _heard(episode: Episode, completion: Completion, mode: Mode) -> Decoded | No
 def _executed(episode: Episode, decoded: Decoded, answer: list[str] | Failure, table: Table) -> None:
     """Give the results back to the model."""
     if isinstance(answer, Failure):
+        episode.marks[episode.turn] = answer.outcome
         episode.end(answer.outcome, f"turn {episode.turn}: {answer.detail}")
         return
     episode.messages += table.mode.results(decoded, answer)

@@ -1,5 +1,6 @@
 """BFCL multi-turn through the benchmark: its protocol, its outcomes, and what is told beside them."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -169,6 +170,21 @@ def test_one_step_too_many_is_a_force_quit_and_wrong(load: Load) -> None:
     assert result.outcome is Outcome.WRONG and "forced to quit after 20 steps" in result.detail
     assert len(requests) == 21
     assert BFCL_MULTI_TURN.rescore(one, result.answer, preset("official")) == (Outcome.WRONG, 0.0)
+
+
+def test_a_conversation_that_a_call_without_end_broke_off_stays_a_timeout(load: Load) -> None:
+    one = item(load("official"), "base_0")
+    for marks, outcome in (({"0": "timeout"}, Outcome.TIMEOUT), ({}, Outcome.WRONG)):
+        answer = json.dumps({"turns": [[["ls()"]]], "marks": marks})
+        assert BFCL_MULTI_TURN.rescore(one, answer, preset("official")) == (outcome, 0.0)
+
+
+def test_texts_of_any_kind_reach_the_services_and_come_back(load: Load) -> None:
+    one = item(load("official"), "base_0")
+    for text in ("\ud800", "\x00", "ä'\"\\", "sort (x) __import__('os')", "\u2028\r\n"):
+        result, requests = alone(one, "official", [writing("echo", json.dumps({"content": text})), DONE])
+        returned = json.loads(requests[1].messages[-1].content)["terminal_output"]
+        assert result.outcome is Outcome.WRONG and (returned == text or text.startswith("sort ("))
 
 
 def test_an_unknown_function_is_an_error_that_the_model_reads(load: Load) -> None:
