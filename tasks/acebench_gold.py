@@ -38,7 +38,7 @@ REPAIRED: dict[str, tuple[Edit, ...]] = {
     "agent_multi_step_17": (_LATEST, _DELETED),
     "agent_multi_turn_6": (("", _LOGIN, "the device is not logged in, and nothing can be read before"),),
 }  # fmt: skip
-UNTYPED = {"e6db74b": {f"agent_multi_step_{number}": (_STOP,) for number in (14, 15, 16, 17)}}
+OF_COMMIT = {"e6db74b": {f"agent_multi_step_{number}": (_STOP,) for number in (14, 15, 16, 17)}}
 """Of one commit only."""
 
 
@@ -76,7 +76,7 @@ def _read(milestone: Any) -> list[Call]:
 def gold_calls(item: str, commit: str, milestones: Sequence[Any]) -> list[list[Call]]:
     """What a perfect player calls, message by message."""
     text = "\n".join(first_path(milestones))
-    for what, instead, _ in (*REPAIRED.get(item, ()), *UNTYPED.get(commit, {}).get(item, ())):
+    for what, instead, _ in (*REPAIRED.get(item, ()), *OF_COMMIT.get(commit, {}).get(item, ())):
         text = text.replace(what, instead, 1) if what else f"{instead}\n{text}"
     lines = text.replace(")][", ")]\n[").split("\n")
     return [read_milestone(line) for line in lines if line.strip()]

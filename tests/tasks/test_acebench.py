@@ -11,9 +11,10 @@ from spadework.harness.benchmark import Due, Players, Preset
 from spadework.harness.errors import InputError
 from spadework.harness.scripted import ChatScript, ScriptedChat
 from spadework.harness.types import Completion, Finish, Outcome, Request
-from spadework.tasks.acebench import ACEBENCH_AGENT
+from spadework.tasks.acebench import ACEBENCH_AGENT, DIFFERENCES, OURS
 from spadework.tasks.acebench_data import problem_of
 from spadework.tasks.acebench_episode import EXTRACTIONS, PROMPTINGS, Episode, Problem
+from spadework.tasks.acebench_gold import MENDED, REPAIRED
 from spadework.tasks.acebench_play import play_together
 
 MODULE = "spadework.tasks.acebench"
@@ -228,3 +229,10 @@ def test_an_answer_is_a_list_of_messages(data: Path) -> None:
     item = ACEBENCH_AGENT.load(preset("official"), data)[0]
     for answer in (None, "", "[]", "{}", "3", "[turn_on_wifi()]", json.dumps(["[f(", None])):
         assert ACEBENCH_AGENT.rescore(item, answer, preset("official"))[1] == 0.0
+
+
+def test_the_document_lists_every_difference_and_repair() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "acebench.md").read_text(encoding="utf-8")
+    assert [row for row in DIFFERENCES if f"| {' | '.join(row)} |" not in text] == []
+    assert [line for line in OURS if line not in text] == []
+    assert [item for item in (*REPAIRED, *MENDED) if f"| {item.removeprefix('agent_')} |" not in text] == []
