@@ -1,6 +1,6 @@
 """The layers of the jail as values: what they are called, which must hold, and what this machine gave.
 
-Standard library only: the host and the jailed interpreter both load this file. Nothing is done here; server.py puts
+Standard library only: the host and the jailed interpreter both load this file. Nothing is done here; jail.py puts
 the layers on, probes.py tries each of them out.
 """
 
@@ -24,7 +24,7 @@ DEFAULT_MODULES = (
 
 
 class Layer(StrEnum):
-    """One wall. Any one of the last four stops most attacks; together they stop what each alone lets through."""
+    """One wall. seccomp stops nearly everything that the kernel could be asked for; the wanted ones stop much again."""
 
     INTERPRETER = "interpreter"
     """A fresh, exec'd interpreter: nothing of the host's memory. Cannot be switched off."""
