@@ -5,13 +5,14 @@ world's to say.
 """
 
 import ast
-import math
 import re
 import warnings
 from dataclasses import dataclass
 
 LONGEST = 20_000
 """Characters of a message that are looked at; a longer one is no call that anybody means."""
+LARGEST = 2**53
+"""Number that is still taken as one."""
 _ATTEMPT = re.compile(r"\s*\[.*?\]|\s*\[\s*[A-Za-z_]\w*\s*\(", re.DOTALL)
 _BARE = re.compile(r"\s*[A-Za-z_]\w*\s*\(.*\)\s*\Z", re.DOTALL)
 _QUOTES = "'\""
@@ -85,9 +86,7 @@ def _call(node: ast.expr) -> Call:
 
 
 def _literal(node: ast.expr) -> object:
-    if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, str | bool | int)):
-        return node.value
-    if isinstance(node, ast.Constant) and isinstance(node.value, float) and math.isfinite(node.value):
+    if isinstance(node, ast.Constant) and _plain(node.value):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         value = _literal(node.operand)
@@ -100,6 +99,13 @@ def _literal(node: ast.expr) -> object:
         if all(isinstance(key, str | int) for key in keys):
             return dict(zip(keys, map(_literal, node.values), strict=True))
     raise Malformed("non_literal_argument")
+
+
+def _plain(value: object) -> bool:
+    """What the worlds can take: texts that can be sent on, numbers that can be reckoned with."""
+    if isinstance(value, str):
+        return not any("\ud800" <= character <= "\udfff" for character in value)
+    return value is None or (isinstance(value, int | float) and -LARGEST <= value <= LARGEST)
 
 
 def _list_end(text: str) -> int:

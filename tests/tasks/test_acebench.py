@@ -182,6 +182,18 @@ def test_a_user_without_a_reply_is_no_fault_of_the_agent(data: Path, run: Callab
     assert [one.outcome for one in sink.scored] == [Outcome.INFRA_ERROR] * 3
 
 
+def test_the_log_opens_and_holds_what_was_said(data: Path, tmp_path: Path) -> None:
+    log = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
+    due = samples(ACEBENCH_AGENT.load(preset("fixed"), data)[18:22])
+    ACEBENCH_AGENT.run(due, preset("fixed"), replace(gold_players(due), logs=tmp_path), Kept())
+    (path,) = tmp_path.rglob("*.eval")
+    read = log.read_eval_log(str(path))
+    assert read.status == "success" and read.eval.metadata["scorer"] == "fixed"
+    assert read.eval.metadata["user"] == preset("fixed").user
+    assert [one.scores["verdict"].value for one in read.samples] == [1.0] * 4
+    assert "finish conversation" in read.samples[0].output.completion
+
+
 def test_several_turns_without_a_user_are_refused(data: Path) -> None:
     due = samples(ACEBENCH_AGENT.load(preset("fixed"), data))
     with pytest.raises(InputError, match="--user"):

@@ -32,6 +32,8 @@ def test_spaces_and_braces_in_a_text_are_kept() -> None:
         ("[f(x=f'{1}')]", "non_literal_argument"),
         ("[f(x=b'1')]", "non_literal_argument"),
         ("[f(x=1e999)]", "non_literal_argument"),
+        ("[f(x=99999999999999999999999999)]", "non_literal_argument"),
+        ("[f(x='\\ud800')]", "non_literal_argument"),
         ("[f(x={**{}})]", "non_literal_argument"),
         ("[f(n=6, n=7)]", "repeated_argument"),
         ("[f(**{'n': 6})]", "unpacked_argument"),

@@ -1,4 +1,6 @@
+import inspect
 import json
+import random
 
 import pytest
 
@@ -130,6 +132,23 @@ def test_the_airline_books_changes_and_cancels_by_its_odd_rules() -> None:
                    destination_city="Shenzhen")) == 1  # type: ignore[arg-type]  # fmt: skip
     assert [one["flight_info"] for one in ask(place, "get_reservation_details", reservation_id="res_4")] == [None]  # type: ignore[attr-defined]
     assert "password" not in str(ask(place, "get_user_details", **user))
+
+
+def test_no_literal_arguments_bring_a_world_down() -> None:
+    odd: list[object] = [
+        None, True, False, 0, -1, 2**53, -(2**53), 1.5, 1e15, "", "Eve", "user1", "res_2", "Economy Class", "bank",
+        [], [[]], [{}], [{"product": {}, "quantity": {}}], [{"product": "Fresh Gift Pack", "quantity": 2**53}],
+        [{1: 2}], "\0", {}, {"a": [1]}, "Hema Fresh", "password123", "CZ4352", "2024-07-15 09:30",
+    ]  # fmt: skip
+    generator = random.Random(7)
+    for involved in (PHONE, ("Travel",)):
+        place = World(involved, {"BaseApi": {"wifi": True, "logged_in": True}})
+        names = [name for app in involved for name in APPS[app]]
+        keys = {name: list(inspect.signature(place._functions[name]).parameters) for name in names}
+        for _ in range(5000):
+            name = generator.choice(names)
+            call = Call(name, {key: generator.choice(odd) for key in keys[name]})
+            json.dumps([place.execute([call]), place.state()])
 
 
 def test_the_telephone_has_no_flights_and_the_airline_no_telephone() -> None:
