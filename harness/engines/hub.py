@@ -11,6 +11,8 @@ from ..errors import InputError, nearest
 from .weights import INDEX, SINGLE, TOKENIZERS, weight_names
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+DOUBLES = ("consolidated*", "original/*")
+"""The same weights a second time, in their makers' own format."""
 FETCHED = ("*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model")
 
 
@@ -23,7 +25,11 @@ def hub_folder(name: str, revision: str, *, offline: bool, known: Sequence[str] 
     if offline or constants.HF_HUB_OFFLINE:
         return _cached(name, revision, "offline", near)
     try:
-        folder = Path(snapshot_download(name, revision=revision or None, allow_patterns=list(FETCHED)))
+        folder = Path(
+            snapshot_download(
+                name, revision=revision or None, allow_patterns=list(FETCHED), ignore_patterns=list(DOUBLES)
+            )
+        )
     except errors.GatedRepoError:
         raise InputError(f"the Hub gives {name} to registered users only; ask there and run `hf auth login`.") from None
     except errors.RevisionNotFoundError:

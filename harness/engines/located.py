@@ -46,6 +46,8 @@ class Located:
 
 def locate(text: str, *, offline: bool = False, revision: str = "") -> Located:
     """See the module. InputError for everything that is no model here."""
+    if not text.strip():
+        raise InputError("no model is named; give a folder, a run, a Hub id or https://HOST/v1#MODEL.")
     prefix, _, rest = text.partition(":")
     path = Path(text).expanduser()
     if prefix == "package" and rest:
