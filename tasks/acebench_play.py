@@ -15,6 +15,7 @@ from .acebench_data import problem_of
 from .acebench_episode import EXTRACTIONS, PROMPTINGS, Episode
 from .acebench_verdict import as_answer, judged
 from .single_turn import ENDED
+from .thinking import spoken
 
 VERSION = "1"
 """Of the scorer: it changes whenever a verdict may change."""
@@ -53,12 +54,16 @@ class Played:
             self.episode.hear(said)
 
     def hear_user(self, text: str, finish: Finish, error: str = "") -> None:
-        """One reply of the simulated user; where it has none, nothing is known of the agent."""
+        """One reply of the simulated user, who may think too; where it has none, nothing is known of the agent."""
         self.user_turns += 1
-        if finish in (Finish.STOP, Finish.LENGTH, Finish.CALLS):
-            self.episode.hear(text.strip())
+        said = spoken(text)
+        if finish in (Finish.STOP, Finish.LENGTH, Finish.CALLS) and said is not None:
+            self.episode.hear(said.strip())
         else:
-            self.ended, self.detail = Outcome.INFRA_ERROR, f"the simulated user gave no reply ({finish}): {error}"
+            self.ended, self.detail = (
+                Outcome.INFRA_ERROR,
+                f"the simulated user gave no reply ({finish}) {error}".strip(),
+            )
 
     def scored(self) -> Scored:
         """The result."""

@@ -174,12 +174,21 @@ def test_a_sample_ends_as_its_messages_say(data: Path, run: Callable[..., None])
 
 def test_a_user_without_a_reply_is_no_fault_of_the_agent(data: Path, run: Callable[..., None]) -> None:
     due = samples([item for item in ACEBENCH_AGENT.load(preset("fixed"), data) if item.category == "multi_turn"][:3])
-    endings = [ended("", Finish.FAILED, "status 500"), ended("", Finish.REFUSED), ended("", Finish.CONTEXT)]
+    endings = [ended("", Finish.FAILED, "status 500"), ended("", Finish.REFUSED), ended("<think>hm", Finish.STOP)]
     by_seed = {one.seed: end for one, end in zip(due, endings, strict=True)}
     sink = Kept()
     user = ScriptedChat(lambda request: by_seed[request.seed])
     run(due, preset("fixed"), Players(model=ScriptedChat(lambda request: "hello"), user=user), sink)
     assert [one.outcome for one in sink.scored] == [Outcome.INFRA_ERROR] * 3
+
+
+def test_what_the_user_thinks_stays_its_own(data: Path, run: Callable[..., None]) -> None:
+    due = samples([item for item in ACEBENCH_AGENT.load(preset("fixed"), data) if item.category == "multi_turn"][:1])
+    user = ScriptedChat(lambda request: "<think>I must not tell all.</think>Send a message.")
+    agent = ScriptedChat(lambda request: "Which one?")
+    run(due, preset("fixed"), Players(model=agent, user=user), Kept())
+    assert "user:Send a message." in agent.requests[0].messages[1].content
+    assert not any("must not tell" in message.content for request in agent.requests for message in request.messages)
 
 
 def test_the_log_opens_and_holds_what_was_said(data: Path, tmp_path: Path) -> None:
