@@ -15,9 +15,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..harness.benchmark import Players
 from ..harness.engines.opening import open_model
@@ -31,7 +31,7 @@ from ..harness.types import Model
 from .aime import PROMPTS
 
 TASK, PRESET, ROWS = "aime_2026", "validation", "rows.jsonl"
-TURNS = 3
+TURNS = 4
 MOST = 1.1
 Way = Callable[[], object]
 
@@ -51,15 +51,28 @@ def main() -> int:
         model = arguments.model or str(random_llama(folder / "model"))
         write_problems(folder)
         times = measured(model, folder, arguments)
-    for name, seconds in times.items():
-        print(f"{name:8} {' '.join(f'{one:7.2f}' for one in seconds)} s")
-    ratio = min(times["ours"]) / min(times["native"])
-    print(f"ours / native: {ratio:.3f} (at most {MOST})")
+    for name, taken in times.items():
+        print(f"{name:8} {' '.join(f'{one.wall:7.2f}' for one in taken)} s wall, {least(taken).cpu:.2f} s CPU at least")
+    ours, native = least(times["ours"]), least(times["native"])
+    ratio = ours.wall / native.wall
+    print(f"ours / native: {ratio:.3f} (at most {MOST}); by CPU {ours.cpu / native.cpu:.3f}")
     return int(ratio > MOST)
 
 
-def measured(model: str, folder: Path, arguments: argparse.Namespace) -> dict[str, list[float]]:
-    """Wall seconds of every turn of every way, the ways in turns."""
+class Taken(NamedTuple):
+    """Seconds of one turn; CPU is this process's, whatever else the machine did."""
+
+    wall: float
+    cpu: float
+
+
+def least(taken: Sequence[Taken]) -> Taken:
+    """The least of either clock."""
+    return Taken(min(one.wall for one in taken), min(one.cpu for one in taken))
+
+
+def measured(model: str, folder: Path, arguments: argparse.Namespace) -> dict[str, list[Taken]]:
+    """Seconds of every turn of every way, the ways in turns."""
     plan = make_plan(Wish(tasks=[TASK], presets=[PRESET], data=[str(folder)], limit=arguments.items, repeats=1))
     write_prompts(folder, plan)
     with open_model(model, "transformers", {"dtype": "float32"}) as opened:
@@ -72,13 +85,13 @@ def measured(model: str, folder: Path, arguments: argparse.Namespace) -> dict[st
         if not arguments.no_hf:
             own = hf_model(model, arguments.items)
             ways["hf"] = lambda: native(own, folder, plan)
-        times: dict[str, list[float]] = {name: [] for name in ways}
+        times: dict[str, list[Taken]] = {name: [] for name in ways}
         for turn in range(arguments.turns + 1):
             for name, way in ways.items():
-                began = time.perf_counter()
+                wall, cpu = time.perf_counter(), time.process_time()
                 way()
                 if turn:  # the first one warms up
-                    times[name].append(time.perf_counter() - began)
+                    times[name].append(Taken(time.perf_counter() - wall, time.process_time() - cpu))
     return times
 
 

@@ -116,6 +116,12 @@ def test_a_general_answer_is_compared_exactly(answer: str, gold: str, right: boo
     assert verdict.outcome is (Outcome.RIGHT if right else Outcome.WRONG)
 
 
+def test_a_stated_fraction_is_a_decimal() -> None:
+    """Report L250."""
+    verdict = judge("ANSWER: 1/2", "0.5", NoComparer())
+    assert (verdict.outcome, verdict.extracted, verdict.detail) == (Outcome.RIGHT, "1/2", "unboxed")
+
+
 @pytest.mark.parametrize("gold", ["", "  ", "the two sums agree", "\x0crac12", None, True, [], ["1", "2"]])
 def test_a_gold_answer_that_is_none_never_pays(gold: object) -> None:
     """Reports P014, P020 and P022: the sample is excluded and counted, whatever was answered."""
