@@ -33,9 +33,12 @@ class Channel:
         """`number` is the worker's process number as its `server` counts; `pid` is the same process as we count."""
         self.requests, self.answers, self.pidfd, self.number, self.server = requests, answers, pidfd, number, server
         self.pid = _pid_of(pidfd)
-        self.cpu_at_start = self.cpu_seen = 0.0
+        self.cpu_asked = self.cpu_at_start = self.cpu_seen = 0.0
+        self.waits_seen: dict[str, float] = {}
         self.cpu_limit_s = math.inf
         """CPU seconds of its life at which the worker is killed by us, whatever it did to its own clocks."""
+        self.may_sleep = False
+        """Whether what runs there is let to sleep and to wait."""
         self.outgoing: memoryview = memoryview(b"")
         self.incoming = bytearray()
         self.answer_limit = 0
@@ -59,7 +62,8 @@ class Channel:
     def expect(self, answer_limit: int) -> None:
         """Wait for an answer of at most so many bytes."""
         self.answer_limit, self.waiting = answer_limit, True
-        self.cpu_at_start = self.cpu_s()
+        self.cpu_asked = self.cpu_at_start = self.cpu_s()
+        self.waits_seen = {}
 
     def write(self) -> None:
         """Send what the pipe takes now. A dead worker is noticed where its answer is read."""
@@ -97,6 +101,10 @@ class Channel:
         self.incoming.clear()
         return payload
 
+    def used_s(self) -> float:
+        """CPU seconds since the question."""
+        return self.cpu_s() - self.cpu_asked
+
     def expire(self, starved: bool) -> None:
         """The deadline passed; where the worker got too little of the processor it is not its fault."""
         self._fail("starved" if starved else "hang")
@@ -113,13 +121,27 @@ class Channel:
         return True
 
     def starved(self, wall_s: float) -> bool:
-        """Whether the worker wants the processor and did not get enough of it for a deadline of `wall_s`."""
-        try:
-            threads = [path.read_text() for path in Path(f"/proc/{self.pid}/task").glob("*/stat")]
-        except OSError:
-            return False
-        ready = any(thread.rpartition(")")[2].split()[0] == "R" for thread in threads)
-        return ready and self.cpu_s() - self.cpu_at_start < BUSY_SHARE * wall_s
+        """Whether the worker got little of the processor although it would have used it: less than half of `wall_s`
+        since it was asked, and it wanted more in the last `wall_s`.
+
+        One that cannot sleep is ready whenever it runs; of one that can, the kernel's count of its threads' waiting
+        decides, which a program cannot drive up on a machine with a core to spare. Asked once a deadline; at the first
+        one all waiting of the worker's life counts, which can put the verdict off by one.
+        """
+        threads, before, used = self._threads(), self.waits_seen, self.cpu_s() - self.cpu_at_start
+        self.waits_seen = {name: wait for name, (_, wait) in threads.items()}
+        waited = max((wait - before.get(name, 0.0) for name, wait in self.waits_seen.items()), default=0.0)
+        ready = not self.may_sleep and any(state == "R" for state, _ in threads.values())
+        return used < BUSY_SHARE * wall_s and (ready or waited >= BUSY_SHARE * wall_s)
+
+    def _threads(self) -> dict[str, tuple[str, float]]:
+        """Each thread's state, and the seconds that it has stood ready in its life (second field of schedstat)."""
+        threads = {}
+        with suppress(OSError):
+            for task in Path(f"/proc/{self.pid}/task").iterdir():
+                state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+                threads[task.name] = (state, int((task / "schedstat").read_text().split()[1]) / 1e9)
+        return threads
 
     def cpu_s(self) -> float:
         """CPU seconds of the worker's life, by its POSIX clock; as last seen once it is gone."""
@@ -183,9 +205,9 @@ def exchange(channels: Iterable[Channel], wall_s: float) -> None:
         if time.monotonic() >= deadline:  # whatever has come: an answer that trickles in is none
             deadline, extensions = deadline + wall_s, extensions + 1
             for channel in list(waiting.values()):
-                starved = channel.starved(wall_s)
-                if extensions > EXTENSIONS or not starved:
-                    channel.expire(starved)
+                starved, used = channel.starved(wall_s), channel.used_s()
+                if extensions > EXTENSIONS or not starved or used >= wall_s:
+                    channel.expire(starved and used < BUSY_SHARE * wall_s)
                     _forget(channel.answers, waiting, poll)
 
 

@@ -9,7 +9,7 @@ import struct
 import time
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence, get_args
 
 import msgspec
 
@@ -43,7 +43,11 @@ class Conversation:
     """One program in a process, with any number of instances. After a fatal error (`error`) nothing is asked."""
 
     def __init__(self, sandbox: "Sandbox", source: str | bytes, isolation: Isolation, recover: bool) -> None:
+        if isolation not in get_args(Isolation):
+            raise ValueError(f"isolation is one of {', '.join(get_args(Isolation))}, not {isolation!r}")
         self.sandbox, self.limits, self.recover = sandbox, sandbox.limits, recover
+        self.spent_cpu_s = 0.0
+        """CPU seconds of the workers that this program has already brought down."""
         self.logs: dict[int, Log] = {}
         """The instances in play."""
         self.lost: dict[int, EnvError] = {}
@@ -66,10 +70,16 @@ class Conversation:
         """CPU seconds of the worker so far; 0.0 while there is none."""
         return 0.0 if self.channel is None else self.channel.cpu_s()
 
+    @property
+    def life_left_s(self) -> int:
+        """CPU seconds that another worker of this program may live: lives cost what one long life may."""
+        return max(1, self.limits.life_cpu_s - int(self.spent_cpu_s + self.cpu_s))
+
     def start(self, channel: Channel) -> None:
         """Send the source to a worker that was started for it; by the sandbox, and again when the last one died."""
         assert self.error is None, "only a sound program is started"
         if self.channel is not None:
+            self.spent_cpu_s += self.channel.cpu_s()
             self.channel.close()
         self.channel, self.loaded, self._expected = channel, False, ()
         channel.ask(self._payload, reply_bytes(0, self.limits))
@@ -155,6 +165,8 @@ class Conversation:
 def digest(step: Step, before: int) -> int:
     """Of an answer and all before it."""
     rest = _REST.pack(step.reward, step.terminated, step.truncated)
+    if step.info:
+        rest += msgspec.json.encode(step.info, order="deterministic")
     return zlib.crc32(rest, zlib.crc32(step.observation.encode(), before))
 
 
@@ -166,7 +178,12 @@ def failed_by(number: int, error: EnvError) -> Step:
 
 
 def converse(conversations: Sequence[Conversation]) -> None:
-    """Carry what was asked of these programs to its end; `take` has the answers."""
+    """Carry what was asked of these programs to its end; `take` has the answers.
+
+    Raises ValueError for programs of different limits: they have one deadline.
+    """
+    if any(one.limits != conversations[0].limits for one in conversations):
+        raise ValueError("the programs of one call must have the same limits: ask those of another sandbox apart")
     channels = [one.channel for one in conversations if one.channel is not None and one.error is None]
     if channels:
         began = time.perf_counter()

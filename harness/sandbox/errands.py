@@ -72,7 +72,7 @@ class Errands:
             died = EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message=str(unavailable))
             return Outcome(None, died, 0.0, time.monotonic() - began)
         try:
-            channel.cpu_limit_s = limits.cpu_s + GRACE_S
+            channel.cpu_limit_s, channel.may_sleep = limits.cpu_s + GRACE_S, True
             channel.ask(payload, end_bytes(limits))
             exchange([channel], limits.wall)
             end, error = self._read(channel, token, limits)

@@ -34,6 +34,8 @@ class Sandbox:
 
     def __init__(self, limits: Limits | None = None, policy: Policy | None = None) -> None:
         """Default limits and the safe policy when none are given. Raises SandboxUnavailable with the reason."""
+        if not isinstance(limits, Limits | None) or not isinstance(policy, Policy | None):
+            raise ValueError("a sandbox takes Limits and a Policy, in this order: Sandbox(Limits(...), Policy(...))")
         self.limits, self.policy = limits or Limits(), policy or Policy()
         self.waited_s = 0.0
         """Wall seconds this process has waited for its programs so far."""
@@ -115,17 +117,21 @@ class Sandbox:
         """The error of a worker whose exchange failed."""
         return self._server.fall(channel, self.limits.frame_wall_s)
 
-    def fork(self, count: int) -> list[Channel]:
-        """New workers, their sources still unsent; a dead server is started again. Raises SandboxUnavailable."""
+    def fork(self, count: int, life_cpu_s: int | None = None) -> list[Channel]:
+        """New workers, their sources still unsent; a dead server is started again. Raises SandboxUnavailable.
+
+        `life_cpu_s` is what each may use in its whole life, by default the limit.
+        """
+        life = self.limits.life_cpu_s if life_cpu_s is None else life_cpu_s
         if self._closed:
             raise SandboxUnavailable("the sandbox was closed; make another one")
         if self.alive():
             with suppress(SandboxUnavailable):
-                return self._server.fork_all(count, self.limits.memory_mb, self.limits.life_cpu_s)
+                return self._server.fork_all(count, self.limits.memory_mb, life)
         if not self.alive():
             self._server.stop()
             self._server = ForkServer(self._setup())
-        return self._server.fork_all(count, self.limits.memory_mb, self.limits.life_cpu_s)
+        return self._server.fork_all(count, self.limits.memory_mb, life)
 
     def _setup(self) -> ServerSetup:
         assert msgspec.__file__ is not None

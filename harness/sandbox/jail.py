@@ -164,7 +164,7 @@ def _become_first_process(jail: Jail) -> None:
     parent = os.getpid()
     child = os.fork()
     if child:
-        os.closerange(0, 1 << 16)
+        os.closerange(0, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         _, status = os.waitpid(child, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     follow(parent)

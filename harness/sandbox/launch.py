@@ -226,7 +226,9 @@ class ForkServer:
         assert self.process.stderr is not None
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=0.5)
-        if not select.select([self.process.stderr], [], [], 0.0)[0]:
+        heard = select.poll()  # select.select takes no descriptor above 1,023
+        heard.register(self.process.stderr, select.POLLIN)
+        if not heard.poll(0):
             return "no reason given"
         lines = os.read(self.process.stderr.fileno(), 1 << 16).decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else "no reason given"

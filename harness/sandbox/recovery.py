@@ -71,7 +71,7 @@ def revive(process: Conversation) -> bool:
         logs, error = process.logs, process.error
         process.respawns += 1
         try:
-            (channel,) = process.sandbox.fork(1)
+            (channel,) = process.sandbox.fork(1, process.life_left_s)
             process.error, process.logs = None, {}
             process.start(channel)
             replay(process, logs)

@@ -79,6 +79,8 @@ class ValidationSettings:
     def __post_init__(self) -> None:
         if len(self.seeds) < 3 or not self.ordinary or self.together < 1:
             raise ValueError("give three seeds or more, an ordinary action or more, and examine one candidate or more")
+        if self.isolation not in ("module", "shared", "auto"):
+            raise ValueError(f"isolation is module, shared or auto, not {self.isolation!r}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -434,3 +434,16 @@ def test_bad_input_leaves_the_sandbox_as_it_was(sandbox: Sandbox) -> None:
     process.reset([(0, 1)])
     assert process.step([(0, "no")])[0].info == {"turn": 1}
     process.close()
+
+
+def test_arguments_in_the_wrong_place_are_refused_before_anything_starts(sandbox: Sandbox) -> None:
+    """A policy taken for limits would leave its walls unasked for; a wrong isolation is not the program's fault."""
+    with pytest.raises(ValueError, match="in this order"):
+        Sandbox(Policy())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="isolation is one of module, shared"):
+        sandbox.open("x = 1", isolation="alone")  # type: ignore[arg-type]
+
+
+def test_programs_of_different_limits_are_not_asked_together(sandbox: Sandbox) -> None:
+    with Sandbox(Limits(frame_wall_s=3.5)) as other, pytest.raises(ValueError, match="the same limits"):
+        reset_all({sandbox.open(COUNT): [(0, 1)], other.open(COUNT): [(0, 1)]})

@@ -558,3 +558,15 @@ def test_bytes_that_are_no_answer_do_not_pass_the_host() -> None:
     for value in ("NaN", "1e999", "[" * 5000 + "]" * 5000, "[" * 40 + "]" * 40, "9" * 5000, "{", ""):
         with pytest.raises(ProtocolError):
             decode_end(honest.replace(b"[1,2]", value.encode()), "t", limits)
+
+
+def test_a_script_that_only_looks_ready_at_its_deadline_is_not_the_hosts_fault() -> None:
+    """It sleeps, and spins a moment around each deadline: what counts is how long it waited for the processor."""
+    source = (
+        "import time\nstart = time.monotonic()\nfor turn in range(1, 60):\n"
+        "    time.sleep(max(0.0, start + turn * 1.0 - 0.045 - time.monotonic()))\n"
+        "    end = time.monotonic() + 0.06\n    while time.monotonic() < end: pass\n"
+    )
+    with Runner(workers=1) as runner:
+        result = runner.run_python(source, "", RunLimits(cpu_s=6, wall_s=1.0))
+    assert (result.kind, result.fault) == (ErrorKind.HANG, "program"), result
