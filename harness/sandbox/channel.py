@@ -19,7 +19,7 @@ CHUNK = 1 << 16
 DYING_S, CLOSING_S = 1.0, 5.0
 """How long the death of a worker that has closed its pipe, or was killed, is waited for."""
 EXTENSIONS = 10
-"""How often a starved worker's deadline is put off."""
+"""How often a starved worker's deadline is put off, unless it used a deadline's worth of CPU time meanwhile."""
 BUSY_SHARE = 0.5
 """A worker that used this share of the deadline as CPU time was not starved."""
 TICK_S = 0.1
