@@ -17,6 +17,7 @@ BENCHES: dict[str, str] = {
     "fuzz": "spadework.harness.bench_fuzz:main",
     "play": "spadework.training.bench_play:main",
     "lm_eval": "spadework.tasks.bench_lm_eval:main",
+    "inspect": "spadework.tasks.bench_inspect:main",
 }
 
 

@@ -77,8 +77,8 @@ def test_a_reply_ends_as_what_it_is(name: str, file: Path) -> None:
 @pytest.mark.parametrize(
     ("finish", "outcome"),
     [
-        (Finish.LENGTH, Outcome.TRUNCATED), (Finish.REFUSED, Outcome.REFUSED), (Finish.CONTEXT, Outcome.CONTEXT_OVERFLOW),
-        (Finish.FAILED, Outcome.INFRA_ERROR),
+        (Finish.LENGTH, Outcome.TRUNCATED), (Finish.REFUSED, Outcome.REFUSED),
+        (Finish.CONTEXT, Outcome.CONTEXT_OVERFLOW), (Finish.FAILED, Outcome.INFRA_ERROR),
     ],
 )  # fmt: skip
 def test_a_completion_that_did_not_end_well_is_not_run(finish: Finish, outcome: Outcome, file: Path) -> None:
