@@ -63,6 +63,8 @@ def _imported(name: str, reference: str) -> Benchmark:
     try:
         found: Benchmark | None = getattr(importlib.import_module(module), attribute, None)
     except ModuleNotFoundError as error:
+        if error.name == module and module.startswith("spadework."):
+            raise InputError(f"task {name!r} is not built yet in this version; leave it out.") from None
         raise InputError(
             f"task {name!r} needs {error.name!r}, which is not installed; "
             "install it, for the benchmarks that come with spadework by pip install 'spadework[eval]'."

@@ -101,3 +101,8 @@ def test_the_papers_numbers_stand_in_the_presets() -> None:
     tau2 = read_protocols(FOLDER / "tau2.toml")
     assert {preset.slice["version"] for preset in tau2.presets.values()} == {"1.0.1", "0.2"}
     assert read_protocols(FOLDER / "acebench_agent.toml").preset("official").scorer == "upstream-faithful"
+
+
+def test_a_task_whose_player_is_not_built_says_so() -> None:
+    with pytest.raises(InputError, match="'tau2' is not built yet in this version"):
+        resolve("tau2")
