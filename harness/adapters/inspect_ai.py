@@ -7,6 +7,7 @@ sample raises is that sample's, and its siblings go on: an infrastructure error 
 error after that. The log (`Players.logs`) holds what the `Staging` shows and nothing else of a closed benchmark.
 """
 
+import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from .inspect_model import PLAYING, Gate, Playing, Port, PortAPI, config_of
 
 AT_A_TIME = 128
 """Requests that wait for the models at a time; they answer as many of them together as suits them."""
+JUDGES = 32
+"""Threads for judges, beside those that wait for models."""
 WITHHELD = "(quotes the problem)"
 Judge = Callable[[Playing, TaskState], Awaitable[Scored]]
 """What the completions, or the state in which inspect left the sample, are worth."""
@@ -53,14 +56,15 @@ def play(staging: Staging, due: Sequence[Due], preset: Preset, players: Players,
     """Play the samples; every one of them reaches the sink, the failed ones too. Raises KeyboardInterrupt."""
     if not due:
         return
-    with ThreadPool(min(len(due), AT_A_TIME)) as pool:  # its threads are daemons: an interrupt waits for none
+    closed = staging.problem is not None
+    with ThreadPool(min(len(due), AT_A_TIME) + JUDGES) as pool:  # daemons: an interrupt waits for none of them
         stage = _Stage(staging, due, sink)
         gate = Gate(stage.company)
-        main = Port(players.model, preset.sampling, gate, pool)
+        main = Port(players.model, preset.sampling, gate, pool, closed)
         others = {"user": players.user, "judge": players.judge}
         sampling = preset.user_sampling or preset.sampling
         roles = {
-            role: _inspect_model(role, Port(model, sampling, gate, pool), own=False)
+            role: _inspect_model(role, Port(model, sampling, gate, pool, closed), own=False)
             for role, model in others.items()
             if model is not None
         }
@@ -69,12 +73,11 @@ def play(staging: Staging, due: Sequence[Due], preset: Preset, players: Players,
 
 def in_thread(judge: Callable[[Playing], Scored], workers: int) -> Judge:
     """A judge that works, or waits for a sandbox, without holding up the others; `workers` at a time."""
-    import anyio
-
-    limiter = anyio.CapacityLimiter(workers)
+    places = asyncio.Semaphore(workers)
 
     async def judged(playing: Playing, state: TaskState) -> Scored:
-        return await anyio.to_thread.run_sync(judge, playing, limiter=limiter, abandon_on_cancel=True)
+        async with places:
+            return await playing.port.run(judge, playing)
 
     return judged
 
@@ -103,8 +106,7 @@ class _Stage:
 
     def enter(self, name: str, port: Port) -> Playing:
         """A sample begins."""
-        closed = self.staging.problem is not None
-        self.playing[name] = Playing(due=self.due[name], port=port, closed=closed)
+        self.playing[name] = Playing(due=self.due[name], port=port)
         return self.playing[name]
 
     async def judged(self, name: str, state: TaskState) -> Score:

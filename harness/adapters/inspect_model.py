@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing.pool import ThreadPool
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from inspect_ai.model import (
     ChatCompletionChoice,
@@ -49,8 +50,15 @@ UNSENT = ("frequency_penalty", "presence_penalty", "logit_bias", "num_choices", 
 """What a task may ask of inspect and the port cannot pass on."""
 
 
+Result = TypeVar("Result")
+
+
 class NoCompletion(Exception):
     """The model gave none: network, server or time limit. It says no more than may stand in a log."""
+
+
+class Withheld(Exception):
+    """Something was raised whose words may not stand in a log."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -59,8 +67,6 @@ class Playing:
 
     due: Due
     port: "Port"
-    closed: bool = False
-    """What the engine says may quote the problem: it is kept here and not raised."""
     completions: list[Completion] = field(default_factory=list)
     """Of the model under test, in order."""
     failure: str = ""
@@ -105,33 +111,36 @@ class Gate:
 
 
 class Port:
-    """A model of ours, asked by coroutines of one event loop."""
+    """A model of ours, asked by coroutines of one event loop. `closed`: what is raised may quote the problem."""
 
-    def __init__(self, model: Model, sampling: Sampling, gate: Gate, pool: ThreadPool) -> None:
-        self.model, self.sampling = model, sampling
+    def __init__(self, model: Model, sampling: Sampling, gate: Gate, pool: ThreadPool, closed: bool = False) -> None:
+        self.model, self.sampling, self.closed = model, sampling, closed
         self._gate, self._pool = gate, pool
 
     async def complete(self, request: Request) -> Completion:
         """One completion, of whatever ending. Raises what the model raises."""
         await self._gate.passed()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[list[Completion]] = loop.create_future()
+        (completion,) = await self.run(self.model.generate, [request])
+        return completion
 
-        def told(found: list[Completion] | None, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(found or [])
+    async def run(self, work: Callable[..., Result], *arguments: object) -> Result:
+        """Do something in a thread that nobody waits for after an interrupt. Raises what it raises, or Withheld."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+
+        def done(result: Result) -> None:
+            if not future.done():
+                future.set_result(result)
+
+        def failed(error: BaseException) -> None:
+            if not future.done():
+                future.set_exception(Withheld(f"{type(error).__name__} was raised") if self.closed else error)
 
         self._pool.apply_async(
-            self.model.generate, ([request],),
-            callback=lambda found: loop.call_soon_threadsafe(told, found, None),
-            error_callback=lambda error: loop.call_soon_threadsafe(told, None, error),
+            work, arguments, callback=partial(loop.call_soon_threadsafe, done),
+            error_callback=partial(loop.call_soon_threadsafe, failed),
         )  # fmt: skip
-        (completion,) = await future
-        return completion
+        return await future
 
 
 async def ask(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Completion:
@@ -264,5 +273,5 @@ def _noted(playing: Playing, completion: Completion, own: bool) -> Completion:
         playing.completions.append(completion)
     if completion.finish is Finish.FAILED:
         playing.failure = completion.error
-        raise NoCompletion("the model gave no completion" if playing.closed else completion.error)
+        raise NoCompletion("the model gave no completion" if playing.port.closed else completion.error)
     return completion
