@@ -26,6 +26,9 @@ class TransformersSettings(Section, frozen=True, kw_only=True):
     """Requests decoded at a time."""
     session_mb: int = 1024
     """Memory for the caches of multi-turn episodes."""
+    batch_invariant: bool = False
+    """Completions that do not depend on the batch in half precision either: one request at a time, nothing cached. In
+    float32 they do not as it is."""
     revision: str = ""
     """Of a Hub model: branch, tag or commit."""
     chat_template: str = ""

@@ -74,6 +74,19 @@ def test_completions_do_not_depend_on_their_batch(opened: OpenModel) -> None:
     assert len({one.ids for one in together}) == 9
 
 
+def test_in_half_precision_the_batch_is_left_out_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Report P216: which mode it was stands in the identity."""
+    requests = [
+        replace(asked(Message(role="user", content="word " * seed), seed=seed, max_new_tokens=100), session=seed)
+        for seed in range(12)
+    ]
+    options = {"dtype": "bfloat16", "batch_invariant": True}
+    with open_model(str(tiny_folder.write(tmp_path)), options=options) as model:
+        together = model.model.generate(requests)
+        assert together == [model.model.generate([request])[0] for request in requests]
+        assert model.identity.told["batch_invariant"] is True
+
+
 def test_the_end_of_a_turn_is_every_id_that_the_folder_names(opened: OpenModel) -> None:
     assert opened.identity.generation["stops"] == [256, 258]
     many = opened.model.generate([asked(seed=seed, max_new_tokens=400) for seed in range(40)])
