@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import partial
 from multiprocessing.pool import ThreadPool
 from typing import Any, Literal, TypeVar
 
@@ -137,8 +136,8 @@ class Port:
                 future.set_exception(Withheld(f"{type(error).__name__} was raised") if self.closed else error)
 
         self._pool.apply_async(
-            work, arguments, callback=partial(loop.call_soon_threadsafe, done),
-            error_callback=partial(loop.call_soon_threadsafe, failed),
+            work, arguments, callback=lambda result: loop.call_soon_threadsafe(done, result),
+            error_callback=lambda error: loop.call_soon_threadsafe(failed, error),
         )  # fmt: skip
         return await future
 
