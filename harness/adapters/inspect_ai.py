@@ -8,6 +8,7 @@ error after that. The log (`Players.logs`) holds what the `Staging` shows and no
 """
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from .inspect_model import PLAYING, Gate, Playing, Port, PortAPI, config_of
 
 AT_A_TIME = 128
 """Requests that wait for the models at a time; they answer as many of them together as suits them."""
-JUDGES = 32
+JUDGES = os.cpu_count() or 1
 """Threads for judges, beside those that wait for models."""
 WITHHELD = "(quotes the problem)"
 Judge = Callable[[Playing, TaskState], Awaitable[Scored]]

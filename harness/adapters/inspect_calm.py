@@ -37,6 +37,7 @@ def calm() -> Iterator[None]:
     with _ONE_AT_A_TIME, tempfile.TemporaryDirectory(prefix="spadework-inspect-") as folder:
         environment, hook = dict(os.environ), sys.excepthook
         level, handlers = root.level, root.handlers[:]
+        before = warnings.filters[:]
         loaded, entrypoints._inspect_ai_eps_loaded_all = entrypoints._inspect_ai_eps_loaded_all, True
         for name in [name for name in os.environ if name.startswith(PREFIX)]:
             del os.environ[name]
@@ -46,7 +47,8 @@ def calm() -> Iterator[None]:
                 for kind in (DeprecationWarning, ResourceWarning):
                     warnings.simplefilter("ignore", kind)
                 yield
-                gc.collect()  # streams that it left open
+                if any(action == "error" for action, *_ in before):
+                    gc.collect()  # streams that it left open must not be found by somebody else
         finally:
             entrypoints._inspect_ai_eps_loaded_all = loaded
             os.environ.clear()
