@@ -38,7 +38,7 @@ LOG = logging.getLogger(__name__)
 CONFIGS = Path(__file__).parent / "presets" / "reasoning_gym_hard.json"
 CONFIGS_SHA256 = "67469e33eac2926b19a6eaff968501c3657ea8f9eea39c74969438942434b8a1"
 """spade-rl/spade at 9b2b813, rg_a3_hard.py: the 100 configs of the package's eval/yaml/hard and their four groups."""
-MAKER = Path(__file__).parent / "jailed" / "rg_maker.py"
+MAKER = Path(__file__).parent / "reasoning_gym_maker.py"
 PACKAGES = ("reasoning-gym", "sympy", "numpy")
 """What the text of an item depends on, beside Python."""
 HASH_SEED = 0

@@ -1,8 +1,8 @@
 """What runs in the jail for Reasoning-Gym: the package's own scorers, four of which evaluate an answer as Python.
 
 `warm` makes a scorer for each task of the suite while files can still be read, and uses it once; `score` is asked with
-the name of the task, an answer, and the item as `rg_maker` pickled it. What an answer provokes is raised. It needs the
-package reasoning-gym and knows no limits of its own.
+the name of the task, an answer, and the item as `reasoning_gym_maker` pickled it. What an answer provokes is raised. It
+needs the package reasoning-gym and knows no limits of its own.
 """
 
 import base64

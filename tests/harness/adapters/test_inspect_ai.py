@@ -168,6 +168,23 @@ def test_the_log_opens_and_shows_question_answer_verdict_and_sampling(tmp_path: 
     assert log.eval.model_generate_config.temperature == 0.7 and log.eval.model_generate_config.top_k == 20
 
 
+def test_repeats_of_an_item_keep_their_own_answers(tmp_path: Path) -> None:
+    """P224: inspect's own repeats lose answers that differ."""
+    again = [replace(one, repeat=repeat, seed=one.seed + 10 * repeat) for one in due(1) for repeat in range(3)]
+
+    class Every(Told):
+        def put(self, scored: Scored, completions: Sequence[Completion]) -> None:
+            super().put(replace(scored, item=f"{scored.item}/{scored.repeat}"), completions)
+
+    told = Every()
+    play(sums(), again, PRESET, Players(model=ScriptedChat(lambda request: f"{request.seed}"), logs=tmp_path), told)
+    assert {name: one.answer for name, one in told.results.items()} == {
+        "item0/0": "100", "item0/1": "110", "item0/2": "120",
+    }  # fmt: skip
+    shown = {sample.id: sample.scores["verdict"].answer for sample in read(tmp_path).samples or () if sample.scores}
+    assert shown == {name: one.answer for name, one in told.results.items()}
+
+
 SECRET = "a lighthouse keeper counts the seventeen green lamps of the harbour twice every single night"
 
 

@@ -1,6 +1,6 @@
 """A process of its own that makes items of Reasoning-Gym: a job a line in, an item a line out, both JSON.
 
-    PYTHONHASHSEED=0 python rg_maker.py 60 4096 < jobs     # CPU seconds and MiB of memory that one item may take
+    PYTHONHASHSEED=0 python -P reasoning_gym_maker.py 60 4096 < jobs     # CPU seconds and MiB that one item may take
 
 Items of some tasks depend on the hash seed, so it must be fixed before the interpreter starts. Each item is made by a
 child of its own, which the kernel ends when it takes too long: some never end. It is trusted and runs outside the jail,
