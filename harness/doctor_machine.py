@@ -204,7 +204,7 @@ def _corpus() -> Finding:
     module, _, function = CORPUS.partition(":")
     try:
         wanting: dict[str, str] = getattr(importlib.import_module(module), function)()
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:  # the second where a package was not made for this system
         return Finding(name="built-in corpus", detail=str(error), there=False, remedy=REINSTALL)
     told = "its texts are there, checksums right"
     return Finding(name="built-in corpus", detail="; ".join(wanting.values()) or told, there=not wanting)
