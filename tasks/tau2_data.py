@@ -103,17 +103,11 @@ def load_items(preset: Preset, data: Path | None) -> list[TaskItem]:
 
 def policy(domain: str) -> str:
     """What the agent must follow, as inspect-evals words it."""
-    if domain == "airline":
-        from inspect_evals.tau2.airline.agents import get_domain_policy as airline
+    from .tau2_package import airline_policy, retail_policy, telecom_policy
 
-        return str(airline())
-    if domain == "retail":
-        from inspect_evals.tau2.retail.agents import get_domain_policy as retail
-
-        return str(retail())
-    from inspect_evals.tau2.telecom.agents import get_domain_policy as telecom
-
-    return str(telecom(workflow=False))
+    if domain == "telecom":
+        return str(telecom_policy(workflow=False))
+    return str({"airline": airline_policy, "retail": retail_policy}[domain]())
 
 
 def _changed(domains: Sequence[str], data: Path | None) -> dict[str, list[Mapping[str, Any]]]:
@@ -134,7 +128,7 @@ def _base(domain: str, rows: Sequence[Mapping[str, Any]] | None) -> list[Mapping
 
 @lru_cache(maxsize=len(DOMAINS))
 def _packaged(domain: str) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
-    from inspect_evals.tau2.utils import TAU2_DATA_DIR
+    from .tau2_package import TAU2_DATA_DIR
 
     folder = Path(TAU2_DATA_DIR) / "domains" / domain
     base = frozenset(json.loads((folder / "split_tasks.json").read_bytes())["base"])

@@ -159,12 +159,16 @@ def play(due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> No
         problem = problem_of(one.item)
         return Sample(input=problem.name, target=one.item.gold, metadata={"domain": problem.domain})
 
-    metadata = {
+    staging = Staging(
+        name=preset.benchmark, version=VERSION, sample=sample, solver=solver(conversation)(), judge=judge,
+        metadata=_metadata(preset),
+    )  # fmt: skip
+    play_staged(staging, due, preset, players, sink)
+
+
+def _metadata(preset: Preset) -> dict[str, str]:
+    """Of the log."""
+    return {
         "preset": preset.name, "source": preset.source, "scorer": preset.scorer, "user": preset.user,
         "judge": preset.judge, "spadework": version("spadework"), "tasks": str(preset.slice.get("version", "")),
     }  # fmt: skip
-    staging = Staging(
-        name=preset.benchmark, version=VERSION, sample=sample, solver=solver(conversation)(), judge=judge,
-        metadata=metadata,
-    )  # fmt: skip
-    play_staged(staging, due, preset, players, sink)

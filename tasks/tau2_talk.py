@@ -15,13 +15,11 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolCallError
-from inspect_evals.tau2.common.dataset import USER_MESSAGE
-from inspect_evals.tau2.data_model.tasks import Task
-from inspect_evals.tau2.utils import USER_SIMULATOR_GUIDELINES, USER_SIMULATOR_GUIDELINES_WITH_TOOLS
 
 from ..harness.adapters.inspect_model import ENDINGS, PLAYING
 from ..harness.types import Completion, Finish, Outcome, ToolCall
 from .tau2_data import Problem, policy
+from .tau2_package import USER_MESSAGE, USER_SIMULATOR_GUIDELINES, USER_SIMULATOR_GUIDELINES_WITH_TOOLS, Task
 from .tau2_play import Played
 from .tau2_verdict import judge_asked, judge_said
 from .tau2_world import FAILED, USER, functions

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from inspect_evals.tau2.utils import deep_equal_unordered
-
 from ..harness.types import Message, Outcome
 from .tau2_data import Problem
+from .tau2_package import deep_equal_unordered
 from .tau2_world import FAILED, World
 
 JUDGE = """You are given the outcomes that are expected of an agent, and its conversation with a customer.

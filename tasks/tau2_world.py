@@ -18,20 +18,22 @@ from inspect_ai.tool import Tool, ToolDef, ToolError
 from inspect_ai.tool._tool import ToolParsingError
 from inspect_ai.util import store_as
 from inspect_ai.util._store import Store, init_subtask_store
-from inspect_evals.tau2.airline.AirlineAgentTools import AirlineAgentTools
-from inspect_evals.tau2.airline.data_model import FlightDB
-from inspect_evals.tau2.airline.tools import all_airline_tools
-from inspect_evals.tau2.data_model.tasks import Task
-from inspect_evals.tau2.retail.data_model import RetailDB
-from inspect_evals.tau2.retail.RetailAgentTools import RetailAgentTools
-from inspect_evals.tau2.retail.tools import all_retail_tools
-from inspect_evals.tau2.telecom.environment import get_environment
-from inspect_evals.tau2.telecom.solver import perform_action
-from inspect_evals.tau2.telecom.tools import all_telecom_agent_tools
-from inspect_evals.tau2.telecom.user_tools import all_telecom_user_tools
-from inspect_evals.tau2.utils import TAU2_DATA_DIR
 
 from .tau2_data import Problem
+from .tau2_package import (
+    TAU2_DATA_DIR,
+    AirlineAgentTools,
+    FlightDB,
+    RetailAgentTools,
+    RetailDB,
+    Task,
+    all_airline_tools,
+    all_retail_tools,
+    all_telecom_agent_tools,
+    all_telecom_user_tools,
+    get_environment,
+    perform_action,
+)
 
 PROVOKED = (
     ToolError, ToolParsingError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError,

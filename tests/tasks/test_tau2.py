@@ -69,11 +69,14 @@ def idle(item: TaskItem) -> str:
     return as_answer(Recorded(events=events, met=(True,) * len(problem_of(item).judged)))
 
 
-@pytest.mark.parametrize(("domains", "count"), [("airline", 50), ("retail", 114), ("telecom", 114)])
-def test_every_gold_is_right_when_its_actions_are_played(domains: str, count: int) -> None:
+@pytest.mark.parametrize(("domains", "count", "step"), [("airline", 50, 1), ("retail", 114, 6), ("telecom", 114, 1)])
+def test_gold_is_right_when_its_actions_are_played(domains: str, count: int, step: int) -> None:
+    """Every sixth of retail, whose database takes its time; the preflight plays all."""
     items = TAU2.load(preset(domains=domains), None)
     assert len(items) == count == len({item.id for item in items})
-    wrong = [problem_of(one).name for one in items if TAU2.rescore(one, gold(one), preset())[0] is not Outcome.RIGHT]
+    wrong = [
+        problem_of(one).name for one in items[::step] if TAU2.rescore(one, gold(one), preset())[0] is not Outcome.RIGHT
+    ]
     assert wrong == []
 
 
@@ -101,12 +104,12 @@ def test_who_does_nothing_is_right_where_the_presets_say_so_and_nowhere_else(dat
 
 def test_a_call_that_changes_the_database_is_missed() -> None:
     tried = 0
-    for item in TAU2.load(preset(), None)[:20]:
+    for item in TAU2.load(preset(), None)[:10]:
         for number, action in enumerate(problem_of(item).actions):
             if action["name"].startswith(("cancel", "update", "book", "send")):
                 tried += 1
                 assert TAU2.rescore(item, gold(item, without=number), preset()) == (Outcome.WRONG, 0.0)
-    assert tried > 5
+    assert tried > 3
 
 
 def test_a_reading_call_may_be_missed_and_is_told_beside_the_score() -> None:
