@@ -93,11 +93,13 @@ def test_gold_is_right_on_the_whole_path_and_scored_again() -> None:
 
 @pytest.mark.parametrize("name", NOOP_RIGHT)
 def test_who_does_nothing_is_right_where_the_presets_say_so_and_nowhere_else(data: Path, name: str) -> None:
-    """P088: the no-op player passes every task whose gold changes nothing and tells nothing."""
+    """P088: the no-op player passes every task whose gold changes nothing and tells nothing. Every eighth other task
+    is tried here, all of them in the preflight."""
     known = [one for one in protocols_of(TAU2, MODULE).known if one.player == "noop"]
     items = TAU2.load(preset(name, "airline retail"), data)
-    right = [one for one in items if TAU2.rescore(one, idle(one), preset())[0] is Outcome.RIGHT]
     excused = [one for one in items if any(entry.covers("noop", one, name) for entry in known)]
+    tried = [*excused, *[one for one in items[::8] if one not in excused]]
+    right = [one for one in tried if TAU2.rescore(one, idle(one), preset())[0] is Outcome.RIGHT]
     assert {one.id for one in right} == {one.id for one in excused}
     assert Counter(one.category for one in right) == NOOP_RIGHT[name]
 
