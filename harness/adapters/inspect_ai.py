@@ -64,11 +64,7 @@ def play(staging: Staging, due: Sequence[Due], preset: Preset, players: Players,
         main = Port(players.model, preset.sampling, gate, pool, closed)
         others = {"user": players.user, "judge": players.judge}
         sampling = preset.user_sampling or preset.sampling
-        roles = {
-            role: _inspect_model(role, Port(model, sampling, gate, pool, closed), own=False)
-            for role, model in others.items()
-            if model is not None
-        }
+        roles = {role: Port(model, sampling, gate, pool, closed) for role, model in others.items() if model is not None}
         _evaluate(stage, main, roles, players.logs)
 
 
@@ -165,7 +161,7 @@ def _inspect_model(name: str, port: Port, own: bool) -> InspectModel:
     return InspectModel(PortAPI(name, port, own), config_of(port.sampling))
 
 
-def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, InspectModel], logs: Path | None) -> None:
+def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, Port], logs: Path | None) -> None:
     """Run inspect. Its own screens, limits and retries are off: ours are elsewhere."""
 
     def entering() -> Solver:
@@ -190,8 +186,9 @@ def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, InspectModel], logs
             metadata=dict(staging.metadata),
         )  # fmt: skip
         count = len(stage.due)
+        others = {role: _inspect_model(role, other, own=False) for role, other in roles.items()}
         found: list[EvalLog] = inspect_ai.eval(
-            task, model=_inspect_model("model", port, own=True), model_roles=dict(roles) or None,
+            task, model=_inspect_model("model", port, own=True), model_roles=others or None,
             log_dir=str(logs or nowhere), log_format="eval", log_level="error", log_realtime=False, log_images=False,
             display="none", score_display=False, ctl_server=False, acp_server=False, fail_on_error=False,
             retry_on_error=0, max_samples=count, max_connections=count, max_tasks=1,

@@ -104,5 +104,9 @@ def test_the_papers_numbers_stand_in_the_presets() -> None:
 
 
 def test_a_task_whose_player_is_not_built_says_so() -> None:
-    with pytest.raises(InputError, match="'tau2' is not built yet in this version"):
-        resolve("tau2")
+    with pytest.raises(InputError, match="is not built yet in this version"):
+        resolve("spadework.tasks.no_such_benchmark:NOTHING")
+
+
+def test_every_listed_task_is_found_without_its_optional_packages() -> None:
+    assert resolve("tau2").protocols.default == "official"
