@@ -101,6 +101,7 @@ FUNCTIONS = {
     "equal to anything": (
         "class E:\n    def __eq__(self, other): return True\n" + method("return E()"), [("0", "3")], False, False,
     ),
+    "an array": ("import numpy\n" + method("return numpy.array([1])"), [("0", "[1]")], False, False),
     "a function alone": ("def f(x): return x", [("[1]", "[1]")], True, True),
     "no such method": ("class Solution: pass", [("0", "0")], False, False),
     "noise": (method("print('x' * 10**6); return x"), [("1", "1")], True, True),
@@ -111,7 +112,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function(name: str, grader: Grader, tmp_path: Path) -> None:
-    """Official verdicts but for one: lcb_runner believes a value that says it equals anything."""
+    """Official verdicts but for two: lcb_runner believes a value that says it equals anything, and an array of one."""
     code, tests, official, corrected = FUNCTIONS[name]
     for scorer, right in (("official", official), ("corrected", corrected)):
         judged = graded(grader, tmp_path, code, tests, "f", scorer=scorer)
