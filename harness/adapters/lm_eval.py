@@ -12,6 +12,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.pool import ThreadPool
+from threading import Event
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -197,7 +198,18 @@ def at_once(work: Callable[[int], None], count: int) -> None:
 
     The threads of this pool are daemons: an interrupted program does not wait for a model that still draws.
     """
+    over = Event()
+
+    def unless_over(number: int) -> None:
+        if over.is_set():
+            return
+        try:
+            work(number)
+        except BaseException:
+            over.set()
+            raise
+
     if count:
         with ThreadPool(min(count, AT_A_TIME)) as pool:
-            for _ in pool.imap_unordered(work, range(count)):
+            for _ in pool.imap_unordered(unless_over, range(count)):
                 pass
