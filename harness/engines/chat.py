@@ -9,6 +9,7 @@ from typing import NamedTuple, Sequence
 
 from ..stopping import Decode, cut
 from ..types import Completion, Finish, Model, Request, Usage
+from .hiding import told
 from .template import CannotRender, ChatTemplate, Prompt
 
 
@@ -71,7 +72,7 @@ class ChatModel:
     def _finished(self, asked: Request, ready: _Ready, drawn: Completion) -> Completion:
         """The completion with usage, and of a conversation with text and calls."""
         if drawn.finish in (Finish.FAILED, Finish.CONTEXT, Finish.REFUSED):
-            return drawn
+            return replace(drawn, error=told(drawn.error, prompt=(one.content for one in asked.messages)))
         usage = Usage(prompt_tokens=len(ready.request.ids), completion_tokens=len(drawn.ids))
         decode = self._decode if ready.prompt is None else self.template.text
         ended = cut(drawn.ids, asked.sampling.stop_texts, decode)

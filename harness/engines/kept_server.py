@@ -20,6 +20,7 @@ from ..errors import IncompleteError
 KEEPER = Path(__file__).with_name("keeper.py")
 GRACE_S = 10.0
 CAUSES, TAIL_LINES, TAIL_CHARACTERS = 3, 6, 200
+_MILD = re.compile(r"\b(WARNING|INFO|DEBUG)\b")
 _ERROR = re.compile(r"\b\w*(Error|Exception)\b: .+|\berror: .+")
 POLL_S = 0.25
 log = logging.getLogger(__name__)
@@ -85,7 +86,8 @@ class KeptServer:
         with self.log.open("rb") as file:
             file.seek(self._start)
             lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
-        causes = list(dict.fromkeys(match[0] for line in lines if (match := _ERROR.search(line))))[:CAUSES]
+        serious = [line for line in lines if not _MILD.search(line)]
+        causes = list(dict.fromkeys(match[0] for line in serious if (match := _ERROR.search(line))))[:CAUSES]
         shown = "\n    ".join(line[:TAIL_CHARACTERS] for line in (*causes, "...", *lines[-TAIL_LINES:]))
         return f"its log {self.log} says:\n    {shown}" if lines else f"its log {self.log} is empty"
 

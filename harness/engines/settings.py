@@ -88,7 +88,9 @@ class VllmSettings(Section, frozen=True, kw_only=True):
     max_model_len: int = 0
     """Longest prompt and completion together; 0 takes the model's own."""
     memory: float = 0.0
-    """Of a GPU the share vLLM may take; of a CPU the GiB of its cache. 0 leaves it to vLLM."""
+    """Of a GPU the share vLLM may take, 0 leaves it to vLLM; of a CPU the GiB of its cache, 0 is what one longest
+    sequence needs and at least 4 (vLLM itself would take nearly all of the machine).
+    """
     max_rows: int = 0
     """Most sequences at a time; 0 leaves it to vLLM."""
     eager: bool = False

@@ -13,8 +13,9 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
-from typing import Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 import httpx2
 import msgspec
@@ -34,6 +35,7 @@ from .wire import Manner
 PYTHON_VARIABLE = "SPADEWORK_VLLM_PYTHON"
 MODULE = "vllm.entrypoints.openai.api_server"
 CONCURRENCY = 256
+LEAST_CACHE_GIB = 4
 PORT_TAKEN = "address already in use"
 _PROBE = """
 import json
@@ -65,6 +67,8 @@ class Plan:
     tokenizer: Path
     dtype: str
     context: int
+    cache_gib: int
+    """What a CPU's cache is given unless told."""
     settings: VllmSettings
 
     def command(self, port: int, name: str) -> list[str]:
@@ -90,8 +94,8 @@ class Plan:
             "VLLM_API_KEY": key, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "HF_HUB_OFFLINE": "1",
             "PYTHONUNBUFFERED": "1",
         }  # fmt: skip
-        if self.build.on_cpu and s.memory:
-            added["VLLM_CPU_KVCACHE_SPACE"] = str(max(1, round(s.memory)))
+        if self.build.on_cpu:
+            added["VLLM_CPU_KVCACHE_SPACE"] = str(max(1, round(s.memory or self.cache_gib)))
         if s.batch_invariant and not self.build.on_cpu:
             added["VLLM_BATCH_INVARIANT"] = "1"
         return added
@@ -108,7 +112,7 @@ def open_vllm(text: str, located: Located, settings: VllmSettings, *, log: Path 
         raise InputError(f"{text} does not say how long its context is; set max_model_len.")
     plan = Plan(
         build=build, weights=parts.weights, tokenizer=parts.tokenizer_folder, dtype=dtype, context=context,
-        settings=settings,
+        cache_gib=max(LEAST_CACHE_GIB, ceil(1.1 * cache_bytes(config, dtype) * context / 2**30)), settings=settings,
     )  # fmt: skip
     with ExitStack() as closing:
         endpoint = _started(plan, log, closing)
@@ -154,6 +158,15 @@ def declared_dtype(config: Mapping[str, object]) -> str:
     known = ("float32", "bfloat16", "float16")
     name = str(config.get("dtype") or config.get("torch_dtype")).removeprefix("torch.")
     return name if name in known else "float32"
+
+
+def cache_bytes(config: Mapping[str, Any], dtype: str) -> int:
+    """Bytes of the cache for one token; 0 when the checkpoint does not say."""
+    inner = config.get("text_config", config)
+    heads = inner.get("num_attention_heads") or 0
+    width = inner.get("head_dim") or (inner.get("hidden_size", 0) // heads if heads else 0)
+    kept = inner.get("num_key_value_heads") or heads
+    return 2 * int(inner.get("num_hidden_layers") or 0) * kept * width * (4 if dtype == "float32" else 2)
 
 
 def declared_context(config: Mapping[str, object]) -> int:

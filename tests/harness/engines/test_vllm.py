@@ -19,7 +19,7 @@ import torch
 
 from spadework.harness.engines import agreement
 from spadework.harness.engines.opening import OpenModel, open_model
-from spadework.harness.engines.vllm_opening import declared_context, declared_dtype, find_build
+from spadework.harness.engines.vllm_opening import cache_bytes, declared_context, declared_dtype, find_build
 from spadework.harness.errors import IncompleteError, InputError
 from spadework.harness.types import Finish, Message, Request, Sampling, Tool
 
@@ -195,6 +195,13 @@ def test_an_environment_without_vllm_is_one_sentence_with_the_remedy(tmp_path: P
         find_build(python)
     with pytest.raises(InputError, match="is no Python"):
         find_build(str(tmp_path / "nothing"))
+
+
+def test_a_cpus_cache_holds_at_least_one_longest_sequence() -> None:
+    smol = {"num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3, "hidden_size": 576}
+    assert cache_bytes(smol, "float32") == 2 * 30 * 3 * 64 * 4
+    assert cache_bytes({"text_config": smol | {"head_dim": 128}}, "bfloat16") == 2 * 30 * 3 * 128 * 2
+    assert cache_bytes({}, "float32") == 0
 
 
 @pytest.mark.parametrize(
