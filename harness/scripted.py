@@ -16,11 +16,10 @@ ChatScript = Callable[[Request], str | Message | Completion]
 _WORD = re.compile(r"\S+")
 
 
-class ScriptedModel:
-    """Implements `Model`. Log-probs are those of a model that was certain: 0.0."""
+class _Scripted:
+    """What the doubles share: they count, and answer one request at a time."""
 
-    def __init__(self, script: Script, decode: Callable[[Sequence[int]], str]) -> None:
-        self.script, self.decode = script, decode
+    def __init__(self) -> None:
         self.requests: list[Request] = []
         """Every request so far, for tests."""
         self.forgotten = 0
@@ -36,6 +35,17 @@ class ScriptedModel:
         self.forgotten += 1
 
     def _complete(self, request: Request) -> Completion:
+        raise NotImplementedError
+
+
+class ScriptedModel(_Scripted):
+    """Implements `Model`. Log-probs are those of a model that was certain: 0.0."""
+
+    def __init__(self, script: Script, decode: Callable[[Sequence[int]], str]) -> None:
+        super().__init__()
+        self.script, self.decode = script, decode
+
+    def _complete(self, request: Request) -> Completion:
         drawn: list[int] = []
         finish = Finish.LENGTH
         for token in self.script(request):
@@ -49,7 +59,7 @@ class ScriptedModel:
         return Completion(ids=ids, logprobs=(0.0,) * len(ids), text=self.decode(ids), finish=finish)
 
 
-class ScriptedChat:
+class ScriptedChat(_Scripted):
     """Implements `Model` for conversations. Its tokens are words: they are what is counted and what the limit cuts.
 
     A completion from the script is given back as it is, so that failures can be played too; texts and messages are cut
@@ -57,20 +67,8 @@ class ScriptedChat:
     """
 
     def __init__(self, script: ChatScript) -> None:
+        super().__init__()
         self.script = script
-        self.requests: list[Request] = []
-        """Every request so far, for tests."""
-        self.forgotten = 0
-        """How often the sessions were dropped."""
-
-    def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One scripted completion a request."""
-        self.requests.extend(requests)
-        return [self._complete(request) for request in requests]
-
-    def forget(self) -> None:
-        """Nothing is cached; counted."""
-        self.forgotten += 1
 
     def _complete(self, request: Request) -> Completion:
         said = self.script(request)

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-from ..harness.benchmark import Due, Players, Preset, Scored, Sink
+from ..harness.benchmark import CUT_SHORT, Due, Players, Preset, Scored, Sink
 from ..harness.errors import InputError
 from ..harness.types import Completion, Finish, Message, Model, Outcome, Request, Sampling
 from .acebench_data import problem_of
 from .acebench_episode import EXTRACTIONS, PROMPTINGS, Episode
 from .acebench_verdict import as_answer, judged
-from .single_turn import ENDED
 from .thinking import spoken
 
 VERSION = "1"
@@ -44,8 +43,8 @@ class Played:
     def hear_agent(self, completion: Completion) -> None:
         """One reply of the model under test; a cut one ends the episode."""
         self.completions.append(completion)
-        if completion.finish in ENDED:
-            self.ended, self.detail = ENDED[completion.finish], completion.error
+        if completion.finish in CUT_SHORT:
+            self.ended, self.detail = CUT_SHORT[completion.finish], completion.error
             return
         said = self.episode.extraction.said(completion.text)
         if said is None:

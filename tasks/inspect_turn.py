@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
-from ..harness.benchmark import Due, Players, Preset, Scored, Sink
+from ..harness.benchmark import CUT_SHORT, Due, Players, Preset, Scored, Sink
 from ..harness.types import Completion, Message, Outcome
-from .single_turn import ENDED, Judge, Judged, scored
+from .single_turn import Judge, Judged, scored
 
 Prompt = Callable[[Due], tuple[Message, ...]]
 
@@ -67,7 +67,7 @@ def play(due: Sequence[Due], turn: Turn, preset: Preset, players: Players, sink:
 
 def result(due: Due, completion: Completion, judge: Judge) -> Scored:
     """The result of one completion; one that did not come to its end is not judged."""
-    return scored(due, completion, _not_judged if completion.finish in ENDED else judge)
+    return scored(due, completion, _not_judged if completion.finish in CUT_SHORT else judge)
 
 
 def _not_judged(due: Due, said: str) -> Judged:

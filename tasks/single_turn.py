@@ -8,18 +8,10 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..harness.benchmark import Due, Preset, Scored, Sink
+from ..harness.benchmark import CUT_SHORT, Due, Preset, Scored, Sink
 from ..harness.errors import InputError
-from ..harness.types import Completion, Finish, Message, Model, Outcome, Request
+from ..harness.types import Completion, Message, Model, Outcome, Request
 from .thinking import spoken
-
-ENDED = {
-    Finish.LENGTH: Outcome.TRUNCATED,
-    Finish.REFUSED: Outcome.REFUSED,
-    Finish.CONTEXT: Outcome.CONTEXT_OVERFLOW,
-    Finish.FAILED: Outcome.INFRA_ERROR,
-}
-"""Endings that are a verdict by themselves, whatever was written before."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +66,7 @@ def scored(due: Due, completion: Completion, judge: Judge) -> Scored:
     judged = Judged(outcome=Outcome.NO_ANSWER, answer=None, detail="the thinking block is never closed")
     if said is not None:
         judged = judge(due, said)
-    ended = ENDED.get(completion.finish)
+    ended = CUT_SHORT.get(completion.finish)
     if ended is not None:
         judged = Judged(outcome=ended, answer=judged.answer, detail=completion.error)
     facts: dict[str, float | int | str] = {}

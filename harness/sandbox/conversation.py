@@ -16,7 +16,7 @@ import msgspec
 from .channel import Channel, exchange
 from .frames import LoadFrame, ProtocolError, ResetFrame, StepFrame, decode_reply, reply_bytes
 from .intake import decoded, plain, unfit
-from .limits import EnvError, ErrorKind, Isolation, Step, failed
+from .limits import EnvError, ErrorKind, Isolation, Step, error_of, failed, failed_by
 
 if TYPE_CHECKING:
     from .host import Sandbox
@@ -94,7 +94,7 @@ class Conversation:
                 known.append((number, seed))
             else:
                 message = f"a seed must be an int of at most 64 bits, not {_shown(seed)}"
-                self.lost[number] = EnvError(kind=ErrorKind.MISUSE, fault="host", message=message)
+                self.lost[number] = error_of(ErrorKind.MISUSE, message)
         self._ask(ResetFrame(items=known), known)
 
     def ask_step(self, items: Sequence[tuple[int, str]]) -> None:
@@ -130,7 +130,7 @@ class Conversation:
             self.error, steps = decode_reply(channel.answer(), [number for number, _ in items], self.limits)
         except ProtocolError as broken:
             channel.kill()
-            self.error = EnvError(kind=ErrorKind.PROTOCOL, fault="program", message=str(broken))
+            self.error = error_of(ErrorKind.PROTOCOL, str(broken))
             return {}
         if self.error is not None:
             return {}
@@ -168,13 +168,6 @@ def digest(step: Step, before: int) -> int:
     if step.info:
         rest += msgspec.json.encode(step.info, order="deterministic")
     return zlib.crc32(rest, zlib.crc32(step.observation.encode(), before))
-
-
-def failed_by(number: int, error: EnvError) -> Step:
-    """The step of an instance that an error ended."""
-    return Step(
-        instance=number, observation="", reward=float("nan"), terminated=False, truncated=False, error=error
-    )  # fmt: skip
 
 
 def converse(conversations: Sequence[Conversation]) -> None:

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from .limits import HOST_KINDS, EnvError, ErrorKind
+from .limits import EnvError, ErrorKind, error_of
 
 UNKNOWN = -1
 """The wait status of a worker of which nobody knows how it ended."""
@@ -19,22 +19,18 @@ _BY_SIGNAL = {
 def ending(failure: str, status: int, wall_s: float) -> EnvError:
     """The error of a worker that gave no answer in `wall_s`: the channel's word `failure`, its wait status."""
     if failure == "hang":
-        return _error(ErrorKind.HANG, f"no answer within {wall_s:g} s")
+        return error_of(ErrorKind.HANG, f"no answer within {wall_s:g} s")
     if failure == "starved":
-        return _error(ErrorKind.KILLED, "it got too little of a crowded processor to answer")
+        return error_of(ErrorKind.KILLED, "it got too little of a crowded processor to answer")
     if failure == "cpu":
-        return _error(ErrorKind.TIMEOUT, "more CPU time than it may use")
+        return error_of(ErrorKind.TIMEOUT, "more CPU time than it may use")
     if failure == "protocol":
-        return _error(ErrorKind.PROTOCOL, "the process answered out of turn or too much")
+        return error_of(ErrorKind.PROTOCOL, "the process answered out of turn or too much")
     if status == UNKNOWN:
-        return _error(ErrorKind.CRASH, "the process died")
+        return error_of(ErrorKind.CRASH, "the process died")
     if os.WIFEXITED(status):
-        return _error(ErrorKind.EARLY_EXIT, f"the process ended itself with code {os.WEXITSTATUS(status)}")
+        return error_of(ErrorKind.EARLY_EXIT, f"the process ended itself with code {os.WEXITSTATUS(status)}")
     number = os.WTERMSIG(status)
     name = _NAMES.get(number, f"signal {number}")
     kind, message = _BY_SIGNAL.get(name, (ErrorKind.CRASH, f"it died by {name}"))
-    return _error(kind, message)
-
-
-def _error(kind: ErrorKind, message: str) -> EnvError:
-    return EnvError(kind=kind, fault="host" if kind in HOST_KINDS else "program", message=message)
+    return error_of(kind, message)

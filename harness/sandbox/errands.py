@@ -14,7 +14,7 @@ from .channel import Channel, exchange
 from .frames import ProtocolError
 from .launch import ForkServer, SandboxUnavailable
 from .layers import ServerSetup
-from .limits import EnvError, ErrorKind
+from .limits import EnvError, ErrorKind, error_of
 from .run_frames import End, decode_end, end_bytes
 from .runs import RunLimits
 
@@ -69,7 +69,7 @@ class Errands:
         try:
             channel = self._worker(limits)
         except SandboxUnavailable as unavailable:
-            died = EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message=str(unavailable))
+            died = error_of(ErrorKind.SERVER_DIED, str(unavailable))
             return Outcome(None, died, 0.0, time.monotonic() - began)
         try:
             channel.cpu_limit_s, channel.may_sleep = limits.cpu_s + GRACE_S, True
@@ -86,12 +86,12 @@ class Errands:
         if channel.failure:
             with self._control:
                 if self.closed:
-                    return None, EnvError(kind=ErrorKind.CLOSED, fault="host", message="the runner was closed")
+                    return None, error_of(ErrorKind.CLOSED, "the runner was closed")
                 return None, self.server.fall(channel, limits.wall)
         try:
             return decode_end(channel.answer(), token, limits), None
         except ProtocolError as broken:
-            return None, EnvError(kind=ErrorKind.PROTOCOL, fault="program", message=str(broken))
+            return None, error_of(ErrorKind.PROTOCOL, str(broken))
 
     def _worker(self, limits: RunLimits) -> Channel:
         """A new worker, waiting for its question. Raises SandboxUnavailable."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .limits import HOST_KINDS, EnvError, ErrorKind, Isolation, Limits, Step, failed
+from .limits import HOST_KINDS, EnvError, ErrorKind, Isolation, Limits, Step, error_of, failed
 
 HEADER = struct.Struct("<I")
 ORDER = struct.Struct("<cII")
@@ -121,7 +121,7 @@ def decode_reply(payload: bytes, expected: list[int], limits: Limits) -> tuple[E
     except _UNDECODABLE as error:
         raise ProtocolError(f"undecodable answer: {error}") from None
     if reply.kind:
-        fatal = EnvError(kind=kind_named(reply.kind), fault="program", message=reply.message[: limits.message_chars])
+        fatal = error_of(kind_named(reply.kind), reply.message[: limits.message_chars])
         return fatal, []
     if [step.instance for step in reply.steps] != expected:
         raise ProtocolError("the answer names other instances than the question")

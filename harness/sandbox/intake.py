@@ -1,6 +1,6 @@
 """Source text as it comes in: what can be refused before any process is started. Pure; nothing is parsed here."""
 
-from .limits import EnvError, ErrorKind
+from .limits import EnvError, ErrorKind, error_of
 
 
 def decoded(source: str | bytes) -> str:
@@ -16,20 +16,16 @@ def unfit(source: str, source_bytes: int) -> EnvError | None:
     except UnicodeEncodeError:
         size, sound = len(source), False  # at least: every byte that is no UTF-8 is one character here
     if size > source_bytes:
-        return _error(ErrorKind.SOURCE_TOO_LARGE, f"{size} bytes of source are more than {source_bytes}")
+        return error_of(ErrorKind.SOURCE_TOO_LARGE, f"{size} bytes of source are more than {source_bytes}")
     if not source.strip():
-        return _error(ErrorKind.EMPTY, "there is no source text")
+        return error_of(ErrorKind.EMPTY, "there is no source text")
     if "\0" in source:
-        return _error(ErrorKind.ENCODING, "the source holds NUL characters")
+        return error_of(ErrorKind.ENCODING, "the source holds NUL characters")
     if not sound:
-        return _error(ErrorKind.ENCODING, "the source is not UTF-8 text")
+        return error_of(ErrorKind.ENCODING, "the source is not UTF-8 text")
     return None
 
 
 def plain(text: str) -> str:
     """Text that can be written as UTF-8: lone surrogates become question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _error(kind: ErrorKind, message: str) -> EnvError:
-    return EnvError(kind=kind, fault="program", message=message)

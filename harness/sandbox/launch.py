@@ -22,7 +22,7 @@ from .channel import Channel
 from .ending import UNKNOWN, ending
 from .frames import FORK, HEADER, NUMBER, ORDER, WHY
 from .layers import CLEAN_ENVIRONMENT, Layer, LayerState, SandboxReport, ServerSetup
-from .limits import EnvError, ErrorKind
+from .limits import EnvError, ErrorKind, error_of
 
 SERVER = Path(__file__).with_name("server.py")
 START_SECONDS = 30.0
@@ -141,7 +141,7 @@ class ForkServer:
             status = self.why(channel.number) if channel.failure == "crash" else UNKNOWN
             if status is not None:
                 return ending(channel.failure, status, wall_s)
-        return EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message="the sandbox server died")
+        return error_of(ErrorKind.SERVER_DIED, "the sandbox server died")
 
     def why(self, number: int) -> int | None:
         """The wait status of a worker that has ended or is just ending; -1 when the server does not know, None when it

@@ -1,6 +1,6 @@
 """The sandbox's values: limits, what an environment answers, and whose fault a failure is.
 
-Standard library and msgspec only: the host and the jailed interpreter both load this file. No behaviour lives here.
+Standard library and msgspec only: the host and the jailed interpreter both load this file. Nothing is done here.
 """
 
 from dataclasses import dataclass
@@ -149,8 +149,16 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     error: EnvError | None = None
 
 
+def error_of(kind: ErrorKind, message: str) -> EnvError:
+    """The error of a kind, which says whose fault it is."""
+    return EnvError(kind=kind, fault="host" if kind in HOST_KINDS else "program", message=message)
+
+
 def failed(instance: int, kind: ErrorKind, message: str) -> Step:
     """The step of an instance that failed."""
-    fault: Fault = "host" if kind in HOST_KINDS else "program"
-    error = EnvError(kind=kind, fault=fault, message=message)
+    return failed_by(instance, error_of(kind, message))
+
+
+def failed_by(instance: int, error: EnvError) -> Step:
+    """The step of an instance that an error ended."""
     return Step(instance=instance, observation="", reward=float("nan"), terminated=False, truncated=False, error=error)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Iterable, Sequence
 
 from .batch import load_all, reset_all, step_all
 from .conversation import Conversation
-from .limits import EnvError, ErrorKind, Isolation, Step
+from .limits import EnvError, ErrorKind, Isolation, Step, error_of
 
 if TYPE_CHECKING:
     from .host import Sandbox
@@ -40,7 +40,7 @@ class EnvProcess(Conversation):
         if self.channel is not None:
             self.channel.close()
             self.channel = None
-        self.error = self.error or EnvError(kind=ErrorKind.CLOSED, fault="host", message="the process was closed")
+        self.error = self.error or error_of(ErrorKind.CLOSED, "the process was closed")
         self.sandbox.forget(self)
 
     def kill(self) -> None:

@@ -8,9 +8,9 @@ the host's fault has no culprit; it is tried again as long as the process may be
 
 from typing import Callable
 
-from .conversation import Conversation, Items, Log, converse, failed_by
+from .conversation import Conversation, Items, Log, converse
 from .launch import SandboxUnavailable
-from .limits import EnvError, ErrorKind, Step
+from .limits import ErrorKind, Step, error_of, failed_by
 
 RECOVERABLE = frozenset({
     ErrorKind.HANG, ErrorKind.CPU_EXHAUSTED, ErrorKind.EARLY_EXIT, ErrorKind.CRASH, ErrorKind.FORBIDDEN,
@@ -77,7 +77,7 @@ def revive(process: Conversation) -> bool:
             replay(process, logs)
             error = process.error
         except SandboxUnavailable as unavailable:
-            error = EnvError(kind=ErrorKind.SERVER_DIED, fault="host", message=str(unavailable))
+            error = error_of(ErrorKind.SERVER_DIED, str(unavailable))
             break
         finally:
             process.error = error
@@ -107,4 +107,4 @@ def replay(process: Conversation, logs: dict[int, Log]) -> None:
         if again is None or again.answers != log.answers:
             process.logs.pop(number, None)
             message = "it answered otherwise when it was played again after its process had died"
-            process.lost[number] = EnvError(kind=ErrorKind.NONDETERMINISTIC, fault="program", message=message)
+            process.lost[number] = error_of(ErrorKind.NONDETERMINISTIC, message)
