@@ -703,6 +703,7 @@ def test_an_interrupted_call_leaves_a_sandbox_that_closes_and_leaves_nothing() -
     assert not running(server) and not running(worker) and descriptors() == before
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Ctrl-C inside open(): Python closes it
 def test_after_an_interrupted_call_the_episodes_go_on(hasty: Sandbox) -> None:
     slow, other = hasty.open_all([troublesome("for _ in range(100): sum(range(50_000))"), WALK])
     reset_all({process: [(number, number) for number in INSTANCES] for process in (slow, other)})
@@ -715,6 +716,7 @@ def test_after_an_interrupted_call_the_episodes_go_on(hasty: Sandbox) -> None:
         process.close()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Ctrl-C inside open(): Python closes it
 def test_an_interruption_at_any_moment_of_opening_leaves_a_sandbox_that_works() -> None:
     with Sandbox(PATIENT) as sandbox:
         for step in range(40):
