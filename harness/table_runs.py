@@ -137,13 +137,20 @@ def _seeds(folder: Path) -> list[int]:
 
 
 def _read_run(folder: Path, row: str, seed: int) -> Run:
+    run = read_run(folder)
+    if (run.summary.row, run.summary.seed) != (row, seed):
+        own = f"{run.summary.row}/seed{run.summary.seed}"
+        raise InputError(f"{folder / 'summary.json'} says {own}; move the folder to its own place.")
+    return run
+
+
+def read_run(folder: Path) -> Run:
+    """One finished run. Raises InputError, naming the file, for damage."""
     path = folder / "summary.json"
     try:
         summary = msgspec.json.decode(path.read_bytes(), type=Summary)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise InputError(f"{path} is damaged ({error}); run this row again with --fresh.") from None
-    if (summary.row, summary.seed) != (row, seed):
-        raise InputError(f"{path} says {summary.row}/seed{summary.seed}; move the folder to its own place.")
     answers = {}
     for checkpoint in CHECKPOINTS:
         for mode in MODES:
