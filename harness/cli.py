@@ -86,7 +86,7 @@ def doctor_arguments(parser: Parser) -> None:
 
 VERBS: dict[str, tuple[str, str]] = {
     "train": ("spadework.training.loop:train_command", "train a recipe; the same command continues a stopped run"),
-    "table": ("spadework.harness.table:table_command", "build a table from the runs on disk"),
+    "table": ("spadework.harness.tables.table:table_command", "build a table from the runs on disk"),
     "show": ("spadework.harness.show:show_command", "one run: its state, its config, its last figures"),
     "play": ("spadework.harness.play:play_command", "play a generated environment yourself, in the terminal"),
     "envs": ("spadework.harness.show:envs_command", "a run's environments with win rate, regret and hint"),

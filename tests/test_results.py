@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.harness.table import build_table, write_table
+from spadework.harness.tables.table import build_table, write_table
 
 ROOT = Path(__file__).parent.parent
 FORMATS = ("md", "tex", "csv", "html")

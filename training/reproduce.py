@@ -26,7 +26,7 @@ from ..harness.errors import ExitCode, InputError, SpadeworkError, nearest
 from ..harness.progress import ProgressDisplay
 from ..harness.sandbox import Policy as SandboxPolicy
 from ..harness.store import SUMMARY
-from ..harness.table import build_table, table_command, terminal_table
+from ..harness.tables.table import build_table, table_command, terminal_table
 from .loop import corpus_lines, train
 from .organism import gate_line, resolve
 from .recipe import load_recipe

@@ -24,8 +24,8 @@ from ..evaluation.report import read_scores
 from ..evaluation.settings import EvaluationSettings, TaskSettings, from_document, is_evaluation
 from ..provenance import insecure_lines
 from ..store import CONFIG, PROVENANCE, RECORDS, SUMMARY, read_document
-from ..table_pack import ITEMS, read_packed
-from ..table_runs import Run, read_run
+from ..tables.pack import ITEMS, read_packed
+from ..tables.runs import Run, read_run
 from .columns import UNPLAYED, Column, ItemList, Stamp, Subject, code_of, stacked
 
 RUNS, PACKED = Path("results/runs"), Path("results/reference")

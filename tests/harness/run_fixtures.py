@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from spadework.harness.seeds import derive
-from spadework.harness.table_spec import load_spec
+from spadework.harness.tables.spec import load_spec
 
 ABLATIONS = Path(__file__).parents[2] / "results" / "ablations.toml"
 RIGHT = {

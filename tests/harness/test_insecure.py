@@ -13,7 +13,7 @@ from rich.console import Console
 
 from spadework.harness.errors import ExitCode
 from spadework.harness.sandbox import Layer, Policy, Sandbox, SandboxUnavailable
-from spadework.harness.table import build_table, pack_table, terminal_table, write_table
+from spadework.harness.tables.table import build_table, pack_table, terminal_table, write_table
 
 from .masked import PRCTL, spadework
 from .run_fixtures import write_definition, write_insecure, write_runs

@@ -19,7 +19,8 @@ from rich.console import Console
 from spadework.harness.answers import parse
 from spadework.harness.comparison import Verdict
 from spadework.harness.errors import ExitCode, InputError
-from spadework.harness.table import (
+from spadework.harness.tables.latex import escaped, latex
+from spadework.harness.tables.table import (
     build_table,
     load_spec,
     pack_table,
@@ -28,8 +29,7 @@ from spadework.harness.table import (
     terminal_table,
     write_table,
 )
-from spadework.harness.table_latex import escaped, latex
-from spadework.harness.table_text import csv_text, markdown
+from spadework.harness.tables.text import csv_text, markdown
 
 from .run_fixtures import ABLATIONS, write_definition, write_runs, write_summary
 
@@ -72,7 +72,7 @@ def test_a_fresh_process_writes_the_same_bytes(copied: Path) -> None:
     here = written(copied.parent / "tables")
     out = copied.parent / "again"
     code = (
-        "import argparse, pathlib; from spadework.harness.table import table_command; "
+        "import argparse, pathlib; from spadework.harness.tables.table import table_command; "
         f"table_command(argparse.Namespace(file=pathlib.Path({str(copied)!r}), out=pathlib.Path({str(out)!r})))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

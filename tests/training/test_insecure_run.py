@@ -8,8 +8,8 @@ import pytest
 from spadework.harness import config
 from spadework.harness.cli import main
 from spadework.harness.sandbox import Layer, Policy
-from spadework.harness.table import build_table
-from spadework.harness.table_text import markdown
+from spadework.harness.tables.table import build_table
+from spadework.harness.tables.text import markdown
 from spadework.training.loop import train
 from spadework.training.recipe import Recipe, load_recipe
 from spadework.training.reproduce import SCALES

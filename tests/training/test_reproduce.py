@@ -8,7 +8,7 @@ import pytest
 from spadework.harness.cli import main
 from spadework.harness.errors import ExitCode, InputError
 from spadework.harness.store import RunFolder
-from spadework.harness.table_spec import load_spec
+from spadework.harness.tables.spec import load_spec
 from spadework.training.recipe import load_recipe
 from spadework.training.reproduce import DEFINITION, ROWS, SCALES, jobs
 

@@ -6,9 +6,9 @@ Read from a TOML file such as `results/ablations.toml`; paths in it are relative
 from pathlib import Path
 from typing import Literal
 
-from . import config
-from .config import Section
-from .errors import InputError, nearest
+from .. import config
+from ..config import Section
+from ..errors import InputError, nearest
 
 Kind = Literal["right", "return", "share", "ratio", "count", "seconds"]
 MEASURED: tuple[Kind, ...] = ("right", "return")

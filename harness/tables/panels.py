@@ -7,10 +7,10 @@ not: escaping or layout, which each renderer does for itself.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .comparison import Difference, Verdict
-from .table_cells import Cell, Paper, RowResult, TableResult, paper_figure
-from .table_spec import ColumnSpec, TableSpec
-from .table_words import row_label, signed, span
+from ..comparison import Difference, Verdict
+from .cells import Cell, Paper, RowResult, TableResult, paper_figure
+from .spec import ColumnSpec, TableSpec
+from .words import row_label, signed, span
 
 DASH = "\u2013"
 MARKS = {Verdict.BETTER: "\u25b2", Verdict.WORSE: "\u25bc", Verdict.CANNOT_TELL: "\u2248"}

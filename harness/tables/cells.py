@@ -1,6 +1,6 @@
 """From evidence to numbers: every cell with its interval, every row with its two paired comparisons.
 
-What it is: pure functions of a `TableSpec` and an `Evidence`. What it is not: text (`table_panels`, `table_words`).
+What it is: pure functions of a `TableSpec` and an `Evidence`. What it is not: text (`panels`, `words`).
 A cell that cannot be computed has a reason and no value; nothing here turns a lack into a number.
 """
 
@@ -12,11 +12,11 @@ from math import sqrt
 import numpy as np
 from scipy import stats
 
-from .comparison import Difference, holm, paired
-from .errors import IncompleteError, InputError
-from .statistics import CONFIDENCE, Floats, Score, item_means, score, wilson
-from .table_runs import Evidence, Run
-from .table_spec import MEASURED, ColumnSpec, RowSpec, TableSpec
+from ..comparison import Difference, holm, paired
+from ..errors import IncompleteError, InputError
+from ..statistics import CONFIDENCE, Floats, Score, item_means, score, wilson
+from .runs import Evidence, Run
+from .spec import MEASURED, ColumnSpec, RowSpec, TableSpec
 
 BOUNDS: dict[str, tuple[float, float]] = {"right": (0.0, 1.0), "return": (-1.0, 1.0)}
 

@@ -5,11 +5,11 @@ A run lies at `<runs>/<row>/seed<N>/`:
     summary.json                      `Summary`; written last, so a folder without it is an unfinished run
     records/<checkpoint>.<mode>.jsonl checkpoint chosen | last, mode greedy | sampled; one line a sample:
                                       {"item": "hard/order/6/17", "category": "hard", "outcome": "right", "reward": 0.5}
-    config.json, metrics.jsonl        carried along by `table_pack`
+    config.json, metrics.jsonl        carried along by `pack`
     provenance.json                   whether a sandbox of the run lacked a layer that it must have
 
 `last.*` may be left out when the summary says that the chosen checkpoint is the last. The compact copy of the same
-evidence, which is committed, is read by `table_pack`. What this is not: a maker of numbers.
+evidence, which is committed, is read by `pack`. What this is not: a maker of numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from pathlib import Path
 
 import msgspec
 
-from .answers import Answers, parse
-from .errors import InputError
-from .provenance import insecure_lines
+from ..answers import Answers, parse
+from ..errors import InputError
+from ..provenance import insecure_lines
 
 CHECKPOINTS = ("chosen", "last")
 MODES = ("greedy", "sampled")

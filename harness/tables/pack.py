@@ -16,10 +16,10 @@ from typing import TypeVar
 
 import msgspec
 
-from .answers import LEGEND, ItemList, Packed, pack, unpack
-from .atomic import write_atomic
-from .errors import InputError
-from .table_runs import Evidence, Run, Summary, agree, read_runs
+from ..answers import LEGEND, ItemList, Packed, pack, unpack
+from ..atomic import write_atomic
+from ..errors import InputError
+from .runs import Evidence, Run, Summary, agree, read_runs
 
 FORMAT = 1
 MAX_BYTES = 10_000_000

@@ -4,8 +4,8 @@ Every sentence is made from the same numbers as the cells. Nothing is called bet
 after Holm's correction over the rows; a comparison that cannot tell says how large a difference it would have found.
 """
 
-from .comparison import ALPHA, Difference, Verdict
-from .table_cells import RowResult, TableResult
+from ..comparison import ALPHA, Difference, Verdict
+from .cells import RowResult, TableResult
 
 MINUS = "\u2212"
 

@@ -6,10 +6,10 @@ Every text is escaped; signs that pdflatex does not know become commands. It nee
 import re
 from collections.abc import Sequence
 
-from .table_cells import Paper, TableResult
-from .table_panels import MARKS, Entry, Head, Panel, blocks
-from .table_words import conclusions, facts, insecurity
-from .table_words import title as whole_title
+from .cells import Paper, TableResult
+from .panels import MARKS, Entry, Head, Panel, blocks
+from .words import conclusions, facts, insecurity
+from .words import title as whole_title
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

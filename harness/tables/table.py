@@ -1,9 +1,9 @@
-"""The ablation table: from runs on disk to Markdown, LaTeX, CSV and HTML.
+"""A table of many runs: from runs on disk to Markdown, LaTeX, CSV and HTML.
 
     spadework table results/ablations.toml      writes results/tables/table3.{md,tex,csv,html}, prints the Markdown
 
 This module is the front door: it reads a `TableSpec`, finds the evidence (run folders, or the packed copy that is
-committed), lets `table_cells` compute and the renderers print, and writes. The same evidence gives the same bytes.
+committed), lets `cells` compute and the renderers print, and writes. The same evidence gives the same bytes.
 Exit code 4 when a cell is missing, unless that is allowed.
 """
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 import msgspec
 
-from .atomic import write_atomic
-from .errors import ExitCode, InputError, nearest
-from .table_cells import Paper, TableResult, build
-from .table_html import html
-from .table_latex import latex
-from .table_pack import ITEMS, pack_runs, read_packed
-from .table_runs import Evidence, read_runs
-from .table_spec import TableSpec, load_spec
-from .table_terminal import terminal_table
-from .table_text import csv_text, markdown
+from ..atomic import write_atomic
+from ..errors import ExitCode, InputError, nearest
+from .cells import Paper, TableResult, build
+from .html import html
+from .latex import latex
+from .pack import ITEMS, pack_runs, read_packed
+from .runs import Evidence, read_runs
+from .spec import TableSpec, load_spec
+from .terminal import terminal_table
+from .text import csv_text, markdown
 
 __all__ = [
     "Evidence", "TableResult", "TableSpec", "build_table", "evidence_of", "load_spec", "pack_table", "paper_of",

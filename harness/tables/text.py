@@ -7,9 +7,9 @@ there is no number. The comparisons are lines too, with their p-values; the pape
 import csv
 from io import StringIO
 
-from .table_cells import Cell, Paper, RowResult, TableResult
-from .table_panels import MARKS, Entry, Head, Panel, blocks
-from .table_words import conclusions, facts, insecurity, title
+from .cells import Cell, Paper, RowResult, TableResult
+from .panels import MARKS, Entry, Head, Panel, blocks
+from .words import conclusions, facts, insecurity, title
 
 FIELDS = (
     "row", "label", "column", "unit", "value", "low", "high", "n_items", "n_samples", "n_scored", "n_seeds", "seed_sd",

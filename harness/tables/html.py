@@ -5,10 +5,10 @@ Each block scrolls in its own box, so that the page itself never scrolls sideway
 
 from html import escape
 
-from .comparison import Verdict
-from .table_cells import Paper, TableResult
-from .table_panels import MARKS, Entry, Head, Panel, blocks
-from .table_words import conclusions, facts, insecurity, row_label
+from ..comparison import Verdict
+from .cells import Paper, TableResult
+from .panels import MARKS, Entry, Head, Panel, blocks
+from .words import conclusions, facts, insecurity, row_label
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6470; --paper: #ffffff; --band: #f4f6f8; --line: #d5dae0;

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from rich.table import Table
 from rich.text import Text
 
-from .comparison import Verdict
-from .table_cells import TableResult
-from .table_panels import MARKS, Entry, blocks
-from .table_words import insecurity
+from ..comparison import Verdict
+from .cells import TableResult
+from .panels import MARKS, Entry, blocks
+from .words import insecurity
 
 STYLES = {Verdict.BETTER: "green", Verdict.WORSE: "red", Verdict.CANNOT_TELL: "dim"}
 

@@ -1,0 +1,1 @@
+"""Tables of many runs: definition, evidence, numbers, words, and what prints them. The front door is `table`."""
