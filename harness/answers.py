@@ -1,4 +1,4 @@
-"""One evaluation as arrays: which item got which outcome and reward, without any text.
+"""One evaluation as arrays: which item got which outcome and reward.
 
 What it is: the bridge from sample records (`{"item", "category", "outcome", "reward"}`, one JSON line a sample) to the
 arrays of `statistics`, and to the compact form that is committed (a digit per sample). What it is not: a score.
@@ -49,6 +49,8 @@ class Answers:
     """Positions in `LEGEND`."""
     rewards_IR: Floats
     """Final rewards in [-1, 1], NaN where the sample was not scored."""
+    texts_IR: NDArray[np.object_] | None = None
+    """The last action of each sample, None where there was none; no array where the records hold none, or packed."""
 
     def right_IR(self) -> Floats:
         """1 where right, 0 where not, NaN where not scored."""
@@ -86,6 +88,7 @@ class Line(msgspec.Struct, frozen=True):
     category: str
     outcome: Outcome
     reward: float | None = None
+    answer: str | None = None
 
 
 def parse(data: bytes, where: str, *, repeats: bool) -> Answers:
@@ -116,7 +119,11 @@ def parse(data: bytes, where: str, *, repeats: bool) -> Answers:
     listed = ItemList(items=tuple(f.item for f in firsts), categories=tuple(f.category for f in firsts))
     if len({(line.item, line.category) for line in lines}) > len(firsts):
         raise InputError(f"{where}: an item stands there with two categories; evaluate this run again.")
-    return Answers(listed=listed, outcomes_IR=codes[grid], rewards_IR=np.where(scored, rewards, np.nan)[grid])
+    texts = np.array([line.answer for line in lines], dtype=np.object_)
+    return Answers(
+        listed=listed, outcomes_IR=codes[grid], rewards_IR=np.where(scored, rewards, np.nan)[grid],
+        texts_IR=texts[grid] if any(line.answer is not None for line in lines) else None,
+    )  # fmt: skip
 
 
 def _decoded(data: bytes, where: str) -> list[Line]:
@@ -133,7 +140,7 @@ def _decoded(data: bytes, where: str) -> list[Line]:
 
 
 def pack(answers: Answers) -> Packed:
-    """The compact form; `unpack` takes it back without loss."""
+    """The compact form, without texts; `unpack` takes the rest back without loss."""
     rewards = [None if np.isnan(value) else float(value) for value in answers.rewards_IR.ravel()]
     palette = sorted({value for value in rewards if value is not None})
     found: list[float | None] = [*palette, None] if None in rewards else [*palette]

@@ -1,7 +1,7 @@
 """Playing a suite of held-out items with one checkpoint: items in, one record a sample out.
 
-A record carries item, category, outcome and reward; every score, interval and test is computed from records later.
-It scores nothing itself.
+A record carries item, category, outcome, reward and the last action; every score, interval and test is computed from
+records later. It scores nothing itself.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,9 @@ MODES = {"greedy": 0.0, "sampled": 1.0}
 """Mode of an evaluation and its temperature."""
 TOGETHER = 1024
 """Episodes played at a time; bounds the engine's cache."""
+
+ANSWER_CHARACTERS = 200
+"""Of the last action, in the records: enough to see what changed between two runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,8 +65,11 @@ def evaluate(items: Sequence[Item], player: Player, mode: str, seed: int) -> lis
 
 
 def rows(items: Sequence[Item], episodes: Sequence[Episode]) -> list[dict[str, object]]:
-    """Record lines: no text of item or answer, only what scores are computed from."""
+    """Record lines: what scores are computed from, and as `answer` the end of what was done, the last action."""
     return [
-        {"item": item.id, "category": item.category, "outcome": str(episode.outcome), "reward": episode.reward}
+        {
+            "item": item.id, "category": item.category, "outcome": str(episode.outcome), "reward": episode.reward,
+            "answer": episode.actions[-1][:ANSWER_CHARACTERS] if episode.actions else None,
+        }
         for item, episode in zip(items, episodes, strict=True)
-    ]
+    ]  # fmt: skip

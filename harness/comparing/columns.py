@@ -9,7 +9,7 @@ Shapes: S seeds, I items in sorted order, R samples of an item and seed.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from ..answers import CODES, LEGEND, RIGHT, UNSCORED, ItemList
 from ..statistics import Floats
 from ..types import Outcome
 
+T = TypeVar("T", bound=np.generic)
 Metric = Literal["right", "reward"]
 Weigh = Literal["items", "categories"]
+Texts = NDArray[np.object_]
 UNPLAYED = 255
 """Stands among the outcome codes where a sample was asked for and has no record."""
 
@@ -51,6 +53,8 @@ class Column:
     """Positions in `answers.LEGEND`, or `UNPLAYED`."""
     rewards_SIR: Floats
     """NaN where unscored."""
+    texts_SIR: Texts | None = None
+    """The extracted answer of each sample, None where there was none; no array where the evidence holds no texts."""
     weigh: Weigh = "items"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Of the rewards."""
@@ -93,14 +97,16 @@ class Column:
         return replace(
             self, listed=listed, golds=tuple(self.golds[i] for i in keep_I), outcomes_SIR=self.outcomes_SIR[:, index],
             rewards_SIR=self.rewards_SIR[:, index],
+            texts_SIR=None if self.texts_SIR is None else self.texts_SIR[:, index],
         )  # fmt: skip
 
     def of_seeds(self, seeds: Sequence[int]) -> "Column":
         """The same column with these of its seeds, in this order."""
         index = [self.seeds.index(seed) for seed in seeds]
         return replace(
-            self, seeds=tuple(seeds), outcomes_SIR=self.outcomes_SIR[index], rewards_SIR=self.rewards_SIR[index]
-        )
+            self, seeds=tuple(seeds), outcomes_SIR=self.outcomes_SIR[index], rewards_SIR=self.rewards_SIR[index],
+            texts_SIR=None if self.texts_SIR is None else self.texts_SIR[index],
+        )  # fmt: skip
 
     def by_category(self) -> dict[str, "Column"]:
         """One column for each category, named `column/category`; each is then a mean over its items."""
@@ -127,19 +133,23 @@ class Subject:
 
 def stacked(columns: Sequence[Column]) -> Column:
     """The columns of several seeds as one; they hold the same items (see `subjects`, which checks it)."""
-    first = columns[0]
     repeats = max(column.outcomes_SIR.shape[2] for column in columns)
-    pads = [repeats - column.outcomes_SIR.shape[2] for column in columns]
-    outcomes = [
-        np.pad(c.outcomes_SIR, ((0, 0), (0, 0), (0, pad)), constant_values=UNPLAYED) for c, pad in zip(columns, pads)
-    ]
-    rewards = [
-        np.pad(c.rewards_SIR, ((0, 0), (0, 0), (0, pad)), constant_values=np.nan) for c, pad in zip(columns, pads)
-    ]
+    texts = [column.texts_SIR for column in columns]
+    known = [text for text in texts if text is not None]
     return replace(
-        first, seeds=tuple(seed for column in columns for seed in column.seeds), outcomes_SIR=np.concatenate(outcomes),
-        rewards_SIR=np.concatenate(rewards), reason="; ".join(dict.fromkeys(c.reason for c in columns if c.reason)),
+        columns[0], seeds=tuple(seed for column in columns for seed in column.seeds),
+        outcomes_SIR=np.concatenate([_padded(column.outcomes_SIR, repeats, UNPLAYED) for column in columns]),
+        rewards_SIR=np.concatenate([_padded(column.rewards_SIR, repeats, np.nan) for column in columns]),
+        texts_SIR=np.concatenate([_padded(t, repeats, None) for t in known]) if len(known) == len(texts) else None,
+        reason="; ".join(dict.fromkeys(c.reason for c in columns if c.reason)),
     )  # fmt: skip
+
+
+def _padded(values_SIR: NDArray[T], repeats: int, filling: object) -> NDArray[T]:
+    """With as many samples an item as the column that has most."""
+    whole = np.full((*values_SIR.shape[:2], repeats), filling, dtype=values_SIR.dtype)
+    whole[:, :, : values_SIR.shape[2]] = values_SIR
+    return whole
 
 
 def code_of(outcome: Outcome) -> int:

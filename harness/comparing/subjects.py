@@ -5,73 +5,109 @@
     results/reference/nano/spade.json.gz   the packed copy of such a folder
     run-a,run-b,run-c              runs that are taken for seeds of one subject
     spade                          any of these, found under results/runs or results/reference
+    new=results/runs/qwen-1a2b     any of these under a name of one's own
 
 What it is not: a judge of what may be compared with what (`pairing`). It refuses only what does not belong together
 within one subject.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from .. import jsonl
 from ..answers import Answers
 from ..errors import InputError, nearest
-from ..evaluation.due import group_of
-from ..evaluation.records import Record, read_records
-from ..evaluation.report import read_scores
-from ..evaluation.settings import EvaluationSettings, TaskSettings, from_document, is_evaluation
+from ..evaluation.settings import EvaluationSettings, from_document, is_evaluation
 from ..provenance import insecure_lines
-from ..store import CONFIG, PROVENANCE, RECORDS, SUMMARY, read_document
+from ..store import CHECKPOINT, CONFIG, PROVENANCE, SUMMARY, read_document
 from ..tables.pack import ITEMS, read_packed
 from ..tables.runs import Run, read_run
-from .columns import UNPLAYED, Column, ItemList, Stamp, Subject, code_of, stacked
+from .columns import Column, Stamp, Subject, stacked
+from .recorded import read_columns
 
 RUNS, PACKED = Path("results/runs"), Path("results/reference")
 PACKED_SUFFIX = ".json.gz"
 HELD_OUT = "held-out"
 """Name of a training run's columns: with the mode behind it where it is not greedy, and the checkpoint where it is not
 the chosen one."""
+LABEL_CHARACTERS = 40
 
 
 def read_subject(text: str, root: Path = Path()) -> Subject:
     """The subject that a word of the command line names. Raises InputError with the nearest name, naming the file for
     damage, and for runs that cannot be one subject."""
-    parts = [part for part in text.split(",") if part]
-    if len(parts) > 1:
-        return _joined([read_subject(part, root) for part in parts], text)
+    label, equals, rest = text.partition("=")
+    if equals and "/" not in label and not (root / text).exists():
+        return replace(read_subject(rest, root), label=label)
+    if "," in text and not (root / text).exists():
+        parts = [read_subject(part, root) for part in text.split(",") if part]
+        return _joined(_numbered(parts), _label_of(parts))
     path = _found(text, root)
     if path.name.endswith(PACKED_SUFFIX):
         row = path.name.removesuffix(PACKED_SUFFIX)
         return _trained(_packed(path, row), row, path)
-    if (path / CONFIG).is_file():
-        return _single(path)
-    seeds = sorted(path.glob("seed*/" + CONFIG), key=lambda found: _number(found.parent.name))
-    return _joined([_single(found.parent) for found in seeds], path.name)
+    return _single(path) if (path / CONFIG).is_file() else _folder(path)
+
+
+def held_out(mode: str, checkpoint: str) -> str:
+    """The name of a training run's column."""
+    return " ".join([HELD_OUT, *(word for word in (mode, checkpoint) if word not in ("greedy", "chosen"))])
 
 
 def _found(text: str, root: Path) -> Path:
+    """Where it lies: as a path, then under the folder of runs, then as a packed row. A name that stands for several
+    runs is refused."""
     for path in (root / text, root / RUNS / text):
         if (path / CONFIG).is_file() or next(path.glob("seed*/" + CONFIG), None):
             return path
     if text.endswith(PACKED_SUFFIX) and (root / text).is_file():
         return root / text
-    names: list[str] = []
-    for base, pattern in ((root / RUNS, CONFIG), (root / PACKED, "*" + PACKED_SUFFIX)):
-        for found in sorted(base.rglob(pattern)) if base.is_dir() else ():
-            if found.name == ITEMS:
-                continue
-            whole = found.parent if found.name == CONFIG else found
-            row = whole.parent if whole.name.startswith("seed") else whole
-            name = row.name.removesuffix(PACKED_SUFFIX)
-            if text in (name, str(row.relative_to(base)).removesuffix(PACKED_SUFFIX)):
-                return row
-            names.append(name)
+    runs, packed = _rows(root / RUNS, CONFIG), _rows(root / PACKED, "*" + PACKED_SUFFIX)
+    for known in (runs, packed):
+        same = [path for name, path in known if text in (name, path.name.removesuffix(PACKED_SUFFIX))]
+        if len(same) > 1:
+            raise InputError(f"{text!r} is the name of {', '.join(map(str, same))}; give the path of one.")
+        if same:
+            return same[0]
+    if (root / text).exists():
+        raise InputError(
+            f"{root / text} holds no run (neither {CONFIG} nor seed0, seed1, ...); give the folder that "
+            "`spadework eval` or `spadework train` made."
+        )
+    names = [path.name.removesuffix(PACKED_SUFFIX) for _, path in (*runs, *packed)]
     raise InputError(
         f"no run {text!r}{nearest(text, names)}; give a run folder, a folder with seed0, seed1, ..., or a name under "
         f"{RUNS}."
     )
+
+
+def _rows(base: Path, pattern: str) -> list[tuple[str, Path]]:
+    """What lies under a folder, each once, with its name relative to it: a folder of seeds stands for its seeds."""
+    found: dict[Path, None] = {}
+    for path in sorted(base.rglob(pattern)) if base.is_dir() else ():
+        if path.name == ITEMS or CHECKPOINT in path.relative_to(base).parts:
+            continue
+        whole = path.parent if path.name == CONFIG else path
+        found[whole.parent if _number(whole.name) >= 0 else whole] = None
+    return [(str(path.relative_to(base)).removesuffix(PACKED_SUFFIX), path) for path in found]
+
+
+def _folder(path: Path) -> Subject:
+    """A method over seeds; runs that are not finished are left out and named."""
+    folders = [found.parent for found in path.glob("seed*/" + CONFIG) if _number(found.parent.name) >= 0]
+    folders.sort(key=lambda folder: _number(folder.name))
+    done, notes = [], []
+    for folder in folders:
+        document = read_document(folder / CONFIG)
+        if not is_evaluation(document) and not (folder / SUMMARY).is_file():
+            notes.append(f"{folder} is not finished and is left out")
+            continue
+        part = _single(folder)
+        done.append(part if part.kind == "training" else _as_seed(part, _number(folder.name)))
+    if not done:
+        raise InputError(f"{path} holds no finished run; the command that began it continues it.")
+    whole = _joined(done, path.name)
+    return replace(whole, notes=(*notes, *whole.notes))
 
 
 def _single(path: Path) -> Subject:
@@ -80,69 +116,41 @@ def _single(path: Path) -> Subject:
         return _evaluated(path, from_document(document, str(path)))
     if not (path / SUMMARY).is_file():
         raise InputError(f"{path} is not finished; the command that began it continues it.")
-    return _trained([read_run(path)], path.name, path)
+    return _trained([read_run(path)], _short(path), path)
 
 
 def _evaluated(path: Path, settings: EvaluationSettings) -> Subject:
-    scores = read_scores(path)
-    reasons = {} if scores is None else {one.task: one.overall.reason for one in scores.tasks}
-    columns = {}
-    for name, task in settings.tasks.items():
-        lines = path / RECORDS / f"{name}.jsonl"
-        records = read_records(jsonl.read(lines), str(lines))
-        if records:
-            columns[name] = _column(name, task, settings.seed, records, reasons.get(name, ""))
+    columns = read_columns(path, settings)
     if not columns:
         raise InputError(f"{path} holds no record; the command that began it continues it.")
-    notes = [] if scores is not None else [f"{path} is not finished"]
+    notes = [f"{path}: {column.name} is incomplete, {column.reason}" for column in columns.values() if column.reason]
+    notes += [f"{path}: {name} has no record" for name in settings.tasks if name not in columns]
     notes += [f"{path}: {name} could not run, {reason}" for name, reason in settings.missing.items()]
     return Subject(
-        label=path.name, runs=(str(path),), kind="evaluation", columns=columns,
-        notes=(*notes, *_insecure(insecure_lines(path / PROVENANCE))),
-    )  # fmt: skip
-
-
-def _column(name: str, task: TaskSettings, seed: int, records: Sequence[Record], reason: str) -> Column:
-    first = {record.item: record for record in records}
-    items = tuple(sorted(first))
-    places = {item: number for number, item in enumerate(items)}
-    # Items without any record cannot be named; those samples are counted by the score, and the column is incomplete.
-    outcomes = np.full((1, len(items), task.preset.repeats), UNPLAYED, dtype=np.uint8)
-    rewards = np.full(outcomes.shape, np.nan)
-    for record in records:
-        place = 0, places[record.item], record.repeat
-        outcomes[place] = code_of(record.outcome)
-        if record.outcome.scored and record.reward is not None:
-            rewards[place] = record.reward
-    changed = f"*({', '.join(task.changed)})" if task.changed else ""
-    if not reason and len(items) < task.n_items:
-        reason = f"{len(items):,} of {task.n_items:,} items were played"
-    return Column(
-        name=name, seeds=(seed,), outcomes_SIR=outcomes, rewards_SIR=rewards, reason=reason,
-        stamp=Stamp(
-            preset=task.preset.name + changed, scorer=task.scorer_version, task=task.items, limit=task.limit
-        ),
-        listed=ItemList(items=items, categories=tuple(group_of(first[item].category) for item in items)),
-        golds=tuple(first[item].gold for item in items), weigh=task.preset.mean,
+        label=_short(path), runs=(str(path),), kind="evaluation", columns=columns,
+        notes=(*notes, *_insecure(path, insecure_lines(path / PROVENANCE))),
     )  # fmt: skip
 
 
 def _packed(path: Path, row: str) -> list[Run]:
-    scale = path.parent.name
-    return list(read_packed(path.parent, [row], scale).runs[row])
+    runs = list(read_packed(path.parent, [row], path.parent.name).runs[row])
+    if not runs:
+        raise InputError(f"{path} holds no run; pack the runs anew with `spadework table FILE --pack`.")
+    return runs
 
 
 def _trained(runs: Sequence[Run], label: str, path: Path) -> Subject:
     """The subject of training runs of one row, in the order of their seeds."""
-    keys = list(dict.fromkeys(key for run in runs for key in run.answers))
     columns = {}
-    for key in keys:
+    for key in dict.fromkeys(key for run in runs for key in run.answers):
         checkpoint, _, mode = key.partition(".")
-        name = " ".join([HELD_OUT, *(word for word in (mode, checkpoint) if word not in ("greedy", "chosen"))])
+        name = held_out(mode, checkpoint)
         found = [(run, answers) for run in runs if (answers := run.answered(checkpoint, mode)) is not None]
         if len(found) == len(runs):
             columns[name] = stacked([_held_out(name, mode, run, answers) for run, answers in found])
-    notes = [line for run in runs for line in _insecure(list(run.insecure))]
+    if not columns:
+        raise InputError(f"{path} holds no held-out record; train it again with --fresh.")
+    notes = [line for run in runs for line in _insecure(path, run.insecure)]
     return Subject(
         label=label, runs=(str(path),), kind="training", columns=columns, notes=tuple(dict.fromkeys(notes)),
         trained=any(run.summary.steps for run in runs),
@@ -154,15 +162,33 @@ def _held_out(name: str, mode: str, run: Run, answers: Answers) -> Column:
         name=name, stamp=Stamp(preset=mode, scorer="win", task=run.summary.task_digest), listed=answers.listed,
         golds=("",) * len(answers.listed.items), seeds=(run.summary.seed,), outcomes_SIR=answers.outcomes_IR[None],
         rewards_SIR=answers.rewards_IR[None], weigh="categories", bounds=(-1.0, 1.0),
+        texts_SIR=None if answers.texts_IR is None else answers.texts_IR[None],
     )  # fmt: skip
 
 
+def _numbered(parts: Sequence[Subject]) -> list[Subject]:
+    """Evaluations that were joined by hand are seeds in the order they were given: the seed of an evaluation is that of
+    its sampling and tells nothing of the training behind its model."""
+    if any(part.kind == "training" for part in parts):
+        return list(parts)
+    return [_as_seed(part, number) if _one_seed(part) else part for number, part in enumerate(parts)]
+
+
+def _one_seed(part: Subject) -> bool:
+    return all(len(column.seeds) == 1 for column in part.columns.values())
+
+
+def _as_seed(part: Subject, seed: int) -> Subject:
+    return replace(part, columns={name: replace(column, seeds=(seed,)) for name, column in part.columns.items()})
+
+
 def _joined(parts: Sequence[Subject], label: str) -> Subject:
-    """Several subjects of one seed each as one of several seeds. Raises InputError for what does not fit."""
-    if not parts:
-        raise InputError(f"{label} holds no finished run; train or evaluate it first.")
-    if len(parts) == 1:
-        return Subject(**{**_fields(parts[0]), "label": label})
+    """Several subjects as one of several seeds. Raises InputError for what does not fit."""
+    if len({part.kind for part in parts}) > 1:
+        raise InputError(f"{label} joins evaluations and training runs; give runs of one kind.")
+    runs = [run for part in parts for run in part.runs]
+    if double := next((run for run in runs if runs.count(run) > 1), None):
+        raise InputError(f"{double} stands twice in {label}; give each run once.")
     shared = [name for name in parts[0].columns if all(name in part.columns for part in parts)]
     if not shared:
         raise InputError(f"the runs of {label} share no benchmark; give runs of one method on the same benchmarks.")
@@ -171,20 +197,22 @@ def _joined(parts: Sequence[Subject], label: str) -> Subject:
     notes = [note for part in parts for note in part.notes]
     notes += [f"{label}: {name} is not in every run and is left out" for name in lost]
     return Subject(
-        label=label, runs=tuple(run for part in parts for run in part.runs), kind=parts[0].kind, columns=columns,
+        label=label, runs=tuple(runs), kind=parts[0].kind, columns=columns,
         trained=any(part.trained for part in parts), notes=tuple(dict.fromkeys(notes)),
     )  # fmt: skip
 
 
 def _agreeing(columns: Sequence[Column], parts: Sequence[Subject]) -> Column:
+    """Columns of one benchmark as one, each seed once, all on the same items by the same protocol."""
     first = columns[0]
     seen: dict[int, str] = {}
     for column, part in zip(columns, parts, strict=True):
-        where = f"{part.runs[0]} and {parts[0].runs[0]}"
-        if (column.stamp, column.listed) != (first.stamp, first.listed):
+        differ = [key for key in ("preset", "scorer", "task", "limit") if _differ(key, column, first)]
+        if differ or column.listed != first.listed:
+            what = f"another {', another '.join(differ)}" if differ else "other items"
             raise InputError(
-                f"{where} are no two seeds of one subject: {first.name} has other items, another preset or another "
-                "scorer; evaluate both in the same way."
+                f"{part.runs[0]} and {parts[0].runs[0]} cannot be two seeds of one subject: {first.name} has {what}; "
+                "evaluate both in the same way and to the end."
             )
         for seed in column.seeds:
             if seed in seen:
@@ -193,14 +221,25 @@ def _agreeing(columns: Sequence[Column], parts: Sequence[Subject]) -> Column:
     return stacked(columns)
 
 
-def _fields(subject: Subject) -> Mapping[str, object]:
-    return {name: getattr(subject, name) for name in subject.__dataclass_fields__}
+def _differ(key: str, one: Column, other: Column) -> bool:
+    return bool(getattr(one.stamp, key) != getattr(other.stamp, key))
 
 
-def _insecure(lines: Sequence[str]) -> list[str]:
-    return [f"its sandbox was not safe: {line}" for line in lines]
+def _short(path: Path) -> str:
+    """The folder's name, with the row before it where it is a seed."""
+    return f"{path.parent.name}/{path.name}" if _number(path.name) >= 0 and path.parent.name else path.name
+
+
+def _label_of(parts: Sequence[Subject]) -> str:
+    whole = ",".join(part.label for part in parts)
+    return whole if len(whole) <= LABEL_CHARACTERS else f"{parts[0].label} and {len(parts) - 1} more"
+
+
+def _insecure(path: Path, lines: Sequence[str]) -> list[str]:
+    return [f"{path}: its sandbox was not safe: {line}" for line in lines]
 
 
 def _number(name: str) -> int:
+    """The number of a seed's folder, -1 for a folder of another name."""
     digits = name.removeprefix("seed")
-    return int(digits) if digits.isdecimal() else -1
+    return int(digits) if name.startswith("seed") and digits.isdecimal() else -1

@@ -1,0 +1,121 @@
+"""The columns of an evaluation, from its run folder: one for each benchmark that left a record.
+
+It reads lines at the speed of the decoder and names file and line of whatever is damaged. `private/` is never opened.
+What it is not: a judge of whether the run is finished; a column that lacks samples says so in its `reason`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ..answers import UNSCORED, ItemList
+from ..errors import InputError
+from ..evaluation.due import group_of
+from ..evaluation.records import Record
+from ..evaluation.report import read_scores
+from ..evaluation.settings import EvaluationSettings, TaskSettings
+from ..statistics import Floats
+from ..store import RECORDS
+from .columns import UNPLAYED, Column, Stamp, Texts, code_of
+
+
+def read_columns(run: Path, settings: EvaluationSettings) -> dict[str, Column]:
+    """By benchmark; those without any record are left out."""
+    scores = read_scores(run)
+    reasons = {} if scores is None else {one.task: one.overall.reason for one in scores.tasks}
+    columns = {}
+    for name in settings.tasks:
+        path = run / RECORDS / f"{name}.jsonl"
+        if records := _records(path):
+            columns[name] = _column(name, settings, records, path, reasons.get(name, ""))
+    return columns
+
+
+def _records(path: Path) -> list[Record]:
+    """Every whole line; a torn last one is what a kill leaves, and is ignored."""
+    if not path.is_file():
+        return []
+    data = path.read_bytes()
+    data = data[: data.rfind(b"\n") + 1]
+    decoder = msgspec.json.Decoder(Record)
+    try:
+        return decoder.decode_lines(data)
+    except msgspec.DecodeError:
+        for number, line in enumerate(data.splitlines(), start=1):
+            try:
+                decoder.decode(line)
+            except msgspec.DecodeError as error:
+                raise InputError(
+                    f"{path}, line {number}: {error}; remove that line and give the command that began the run again."
+                ) from None
+        raise
+
+
+class _Samples(NamedTuple):
+    """Records as arrays, in the order of the items and their repeats (Q: flat)."""
+
+    outcomes_Q: NDArray[np.uint8]
+    rewards_Q: Floats
+    texts_Q: Texts
+
+
+def _column(name: str, settings: EvaluationSettings, records: Sequence[Record], path: Path, reason: str) -> Column:
+    task = settings.tasks[name]
+    first = {record.item: record for record in records}
+    if others := {record.scorer for record in records} - {task.scorer_version}:
+        raise InputError(
+            f"{path} holds verdicts of scorer {', '.join(sorted(others))}, the run's is {task.scorer_version}; "
+            "score the run again with `spadework score`."
+        )
+    # Items without any record cannot be named; those samples are counted by the score, and the column is incomplete.
+    items = tuple(sorted(first))
+    if not reason and len(items) < task.n_items:
+        reason = f"{len(items):,} of {task.n_items:,} items were played"
+    samples = _samples(items, task, records, path)
+    shape = 1, len(items), task.preset.repeats
+    return Column(
+        name=name, stamp=_stamp(task), golds=tuple(first[item].gold for item in items), seeds=(settings.seed,),
+        listed=ItemList(items=items, categories=tuple(group_of(first[item].category) for item in items)),
+        outcomes_SIR=samples.outcomes_Q.reshape(shape), rewards_SIR=samples.rewards_Q.reshape(shape),
+        texts_SIR=samples.texts_Q.reshape(shape), weigh=task.preset.mean, reason=reason,
+    )  # fmt: skip
+
+
+def _stamp(task: TaskSettings) -> Stamp:
+    changed = f"*({', '.join(task.changed)})" if task.changed else ""
+    return Stamp(preset=task.preset.name + changed, scorer=task.scorer_version, task=task.items, limit=task.limit)
+
+
+def _samples(items: Sequence[str], task: TaskSettings, records: Sequence[Record], path: Path) -> _Samples:
+    """Raises InputError, naming the line, for a sample that is not of this evaluation, is there twice, or was scored
+    without a number."""
+    repeats = task.preset.repeats
+    places = {item: number * repeats for number, item in enumerate(items)}
+    outcomes = np.array([code_of(record.outcome) for record in records], dtype=np.uint8)
+    rewards = np.array([np.nan if record.reward is None else record.reward for record in records], dtype=np.float64)
+    repeat = np.array([record.repeat for record in records])
+    scored = ~np.isin(outcomes, UNSCORED)
+    bad = scored & ~((rewards >= 0) & (rewards <= 1))
+    foreign = (repeat < 0) | (repeat >= repeats)
+    if (bad | foreign).any():
+        number = int(np.flatnonzero(bad | foreign)[0])
+        one = records[number]
+        why = f"{one.outcome} with the reward {one.reward}, which is no number in [0, 1]"
+        if foreign[number]:
+            why = f"there is no repeat {one.repeat} in this evaluation"
+        raise InputError(f"{path}, line {number + 1}: {why}; score the run again with `spadework score`.")
+    index = np.array([places[record.item] for record in records]) + repeat
+    if np.unique(index).size < index.size:
+        (key, count), *_ = Counter(record.key for record in records).most_common(1)
+        raise InputError(f"{path}: sample {key} stands there {count} times; remove the doubles by hand.")
+    size = len(items) * repeats
+    samples = _Samples(np.full(size, UNPLAYED, np.uint8), np.full(size, np.nan), np.full(size, None, np.object_))
+    samples.outcomes_Q[index] = outcomes
+    samples.rewards_Q[index] = np.where(scored, rewards, np.nan)
+    samples.texts_Q[index] = [record.answer for record in records]
+    return samples
