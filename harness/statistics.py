@@ -8,31 +8,20 @@ Shapes: S seeds, I items, R repeats of an item. NaN marks a sample that was not 
 """
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import comb, sqrt
-from typing import NamedTuple, Sequence
+from typing import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from .errors import IncompleteError, InputError
-from .seeds import derive
+from .hierarchy import TwoLevel, bootstrap_means, hierarchical, two_level
+from .means import CONFIDENCE, Floats, Interval, Ints, item_means, macro_mean, strata_members
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-CONFIDENCE = 0.95
-DRAWS = 2000
-"""Replicates of the hierarchical bootstrap."""
-
-
-class Interval(NamedTuple):
-    """Both ends of a 95 % interval, in the unit of the value."""
-
-    low: float
-    high: float
-
+__all__ = (
+    "CONFIDENCE", "Floats", "Interval", "Ints", "Score", "TwoLevel", "bootstrap_means", "clustered", "hierarchical",
+    "item_means", "macro_mean", "pass_at_k", "proportion", "score", "strata_members", "two_level", "wilson",
+)  # fmt: skip
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
@@ -140,36 +129,6 @@ def _unit_values(values_SIR: Floats, bounds: tuple[float, float]) -> Floats:
     return unit_SIR
 
 
-def strata_members(strata_I: Sequence[str] | None, n_items: int) -> list[Ints]:
-    """Indices of the items of each stratum, strata in sorted order; one stratum when None."""
-    if n_items == 0:
-        raise IncompleteError("an evaluation without items has no score; check the task's item list")
-    if strata_I is None:
-        return [np.arange(n_items)]
-    names = np.asarray(strata_I)
-    assert len(names) == n_items, "one stratum per item"
-    return [np.flatnonzero(names == name) for name in sorted(set(strata_I))]
-
-
-def item_means(values_SIR: Floats) -> Floats:
-    """Means over repeats; NaN where no repeat of an item was scored."""
-    scored = np.isfinite(values_SIR)
-    totals = np.where(scored, values_SIR, 0.0).sum(axis=-1)
-    n = scored.sum(axis=-1)
-    return np.where(n > 0, totals / np.maximum(n, 1), np.nan)
-
-
-def macro_mean(values_I: Floats, members: Sequence[Ints]) -> float:
-    """Unweighted mean of the strata's means over scored items."""
-    means = []
-    for index in members:
-        scored = values_I[index][np.isfinite(values_I[index])]
-        if scored.size == 0:
-            raise IncompleteError("no sample of a whole category was scored; evaluate it again")
-        means.append(scored.mean())
-    return float(np.mean(means))
-
-
 def _stratified_interval(values_IQ: Floats, members: Sequence[Ints]) -> Interval:
     """Strata combined as Zou and Donner (2008) do: each end is the root of its summed squared distances."""
     values_IQ = values_IQ.reshape(values_IQ.shape[0], -1)
@@ -211,82 +170,3 @@ def _piled_up(values_IQ: Floats, p: float) -> bool:
     rarer_I = (values_IQ == (1.0 if p <= 0.5 else 0.0)).sum(axis=1)
     items = int((rarer_I > 0).sum())
     return items < 10 and int(rarer_I.sum()) >= 2 * items
-
-
-class TwoLevel(NamedTuple):
-    """A mean over seeds and items (both random, crossed), its standard error and Satterthwaite's degrees of freedom."""
-
-    estimate: float
-    se: float
-    dof: float
-
-
-def two_level(values_SI: Floats, members: Sequence[Ints], pseudo: float = 0.0) -> TwoLevel:
-    """Variance of the macro mean from seeds, plus from items, less the interaction that both contain.
-
-    `pseudo` > 0 adds to each stratum two pseudo-items at +-pseudo/sqrt(2) (Agresti and Min 2005 for paired binary data,
-    pseudo 1), so that a sample without any disagreement does not claim a variance of zero.
-    """
-    n_seeds = values_SI.shape[0]
-    per_seed = np.array([macro_mean(row_I, members) for row_I in values_SI])
-    item_variance, interaction, item_dof = 0.0, 0.0, 0.0
-    for index in members:
-        block_SI = values_SI[:, index]
-        block_SI = block_SI[:, np.isfinite(block_SI).any(axis=0)]
-        means_I = np.nanmean(block_SI, axis=0)
-        n = means_I.size + (2 if pseudo else 0)
-        squares = float((means_I**2).sum()) + pseudo**2
-        spread = squares - float(means_I.sum()) ** 2 / n
-        weight = 1.0 / len(members) ** 2
-        item_variance += weight * spread / max(1, n - 1) / n
-        item_dof += max(1, n - 1)
-        if n_seeds > 1 and means_I.size > 1:
-            rest_SI = block_SI - np.nanmean(block_SI, axis=1, keepdims=True) - means_I + np.nanmean(block_SI)
-            mean_square = float(np.nansum(rest_SI**2)) / ((n_seeds - 1) * (means_I.size - 1))
-            interaction += weight * mean_square / (n_seeds * means_I.size)
-    seed_variance = float(per_seed.var(ddof=1)) / n_seeds if n_seeds > 1 else 0.0
-    variance = max(seed_variance + item_variance - interaction, seed_variance, item_variance)
-    seed_dof_term = seed_variance**2 / (n_seeds - 1) if n_seeds > 1 else 0.0
-    denominator = seed_dof_term + item_variance**2 / item_dof
-    dof = (seed_variance + item_variance) ** 2 / denominator if denominator > 0 else item_dof
-    return TwoLevel(float(per_seed.mean()), sqrt(variance), max(1.0, dof))
-
-
-def hierarchical(values_SI: Floats, members: Sequence[Ints], *, seed: int = 0, draws: int = DRAWS) -> Interval:
-    """Bootstrap over seeds x items (both resampled, crossed) of a macro mean of values in [0, 1].
-
-    A percentile interval of five seeds is too narrow. So the bootstrap gives the *shape* of the interval and
-    `two_level` its *size*: deviations are scaled by (t x standard error) / (z x own). Deterministic in `seed`.
-    """
-    estimate, se, dof = two_level(values_SI, members)
-    replicates = bootstrap_means(values_SI, members, seed=seed, draws=draws)
-    own = float(replicates.std())
-    if own == 0.0 or se == 0.0:
-        return Interval(estimate, estimate)
-    tail = (1 - CONFIDENCE) / 2
-    scale = float(stats.t.ppf(1 - tail, dof)) * se / (float(stats.norm.ppf(1 - tail)) * own)
-    low, high = np.quantile(replicates, [tail, 1 - tail])
-    return Interval(max(0.0, estimate + scale * (low - estimate)), min(1.0, estimate + scale * (high - estimate)))
-
-
-def bootstrap_means(values_SI: Floats, members: Sequence[Ints], *, seed: int, draws: int) -> Floats:
-    """Macro means of `draws` resamples: seeds drawn once a replicate, items drawn within each stratum."""
-    n_seeds = values_SI.shape[0]
-    seeds_BS = _resample_weights(seed, "seeds", n_seeds, draws) / n_seeds
-    totals_BS = np.zeros((draws, n_seeds))
-    for number, index in enumerate(members):
-        block_SI = values_SI[:, index]
-        weights_BI = _resample_weights(seed, f"items/{number}", len(index), draws)
-        known_SI = np.isfinite(block_SI)
-        sums_BS = weights_BI @ np.where(known_SI, block_SI, 0.0).T
-        n_BS = np.asarray(float(len(index)) if known_SI.all() else weights_BI @ known_SI.T.astype(np.float64))
-        totals_BS += np.where(n_BS > 0, sums_BS / np.maximum(n_BS, 1.0), np.nanmean(block_SI)) / len(members)
-    return np.asarray((seeds_BS * totals_BS).sum(axis=1), dtype=np.float64)
-
-
-@lru_cache(maxsize=12)
-def _resample_weights(seed: int, purpose: str, n: int, draws: int) -> Floats:
-    """How often each of `n` things is drawn in each of `draws` resamples with replacement; shape (draws, n)."""
-    rng = np.random.default_rng(derive(seed, "bootstrap", purpose, n, draws))
-    picks = rng.integers(0, n, size=(draws, n)) + n * np.arange(draws)[:, None]
-    return np.bincount(picks.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float64)
