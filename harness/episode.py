@@ -183,7 +183,7 @@ def _observe(running: Sequence[_Running], steps: Sequence[Step], dialect: Dialec
         elif step.truncated or len(one.actions) >= one.play.program.max_turns:
             one.end(Outcome.WRONG, 0.0, truncated=True)
         elif one.actions:
-            one.prompt(dialect.agent_next(step.observation))
+            one.prompt(dialect.agent_next(step.observation, one.ids[-1]))
         else:
             hint = one.play.program.hint if one.play.arm is Arm.HINT else None
             one.prompt(dialect.agent_first(step.observation, hint))

@@ -75,10 +75,10 @@ class ChatTemplate:
         if self.tool_format == "words":
             messages, tools = tools_in_words(messages, tools), ()
         text = self._text_of(messages, tools)
-        ids = self._tokenizer.encode(text, add_special_tokens=False)
+        ids = self.encode(text)
         stripped = text.rstrip()
         opened = text[len(stripped) - len(THINK_OPEN) :] if stripped.endswith(THINK_OPEN) else ""
-        return Prompt(list(ids), text, opened)
+        return Prompt(ids, text, opened)
 
     def _text_of(self, messages: Sequence[Message], tools: Sequence[Tool]) -> str:
         try:
@@ -96,6 +96,14 @@ class ChatTemplate:
                 f"({' '.join(str(error).split()) or type(error).__name__}); use a preset without what it refuses."
             ) from None
         return text.encode("utf-8", "replace").decode()
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of rendered text; special tokens in it are single ids."""
+        return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def written(self, token: int) -> str:
+        """How the template writes a token."""
+        return str(self._tokenizer.convert_ids_to_tokens(token))
 
     def text(self, ids: Sequence[int]) -> str:
         """Generated ids as text, without special tokens but those that mark thinking and calls."""

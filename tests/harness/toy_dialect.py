@@ -21,7 +21,7 @@ class CharDialect:
     def agent_first(self, observation: str, hint: str | None) -> list[int]:
         return encode(f"{observation}{' hint ' + hint if hint else ''}>")
 
-    def agent_next(self, observation: str) -> list[int]:
+    def agent_next(self, observation: str, last: int) -> list[int]:
         return encode(f"{observation}>")
 
     def action(self, text: str) -> str:

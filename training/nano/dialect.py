@@ -60,7 +60,7 @@ class NanoDialect:
         hinted = [self.special["<hint>"], *self.say(hint)] if hint else []
         return [self.special["<A>"], *self.say(observation), *hinted, self.special["<act>"]]
 
-    def agent_next(self, observation: str) -> list[int]:
+    def agent_next(self, observation: str, last: int) -> list[int]:
         return [*self.say(observation), self.special["<act>"]]
 
     def action(self, text: str) -> str:

@@ -145,7 +145,7 @@ def episode(drawn: Drawn, dialect: NanoDialect, player: str, with_hint: bool, rn
         trained += [True] * len(said)
         if done:
             break
-        more = dialect.agent_next(reply)
+        more = dialect.agent_next(reply, ids[-1])
         ids += more
         trained += [False] * len(more)
     return Text(ids=ids, trained=trained)

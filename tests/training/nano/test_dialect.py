@@ -82,7 +82,7 @@ def test_the_two_arms_differ_in_the_hint_alone(dialect: NanoDialect, hint: str) 
     plain, hinted = dialect.agent_first(observation, None), dialect.agent_first(observation, hint)
     assert hinted == [*plain[:-1], dialect.special["<hint>"], *dialect.say(hint), plain[-1]]
     assert dialect.agent_first(observation, "") == plain
-    assert plain == [dialect.special["<A>"], *dialect.agent_next(observation)]
+    assert plain == [dialect.special["<A>"], *dialect.agent_next(observation, plain[-1])]
 
 
 def test_a_reply_ends_with_its_first_word_and_is_the_action(dialect: NanoDialect) -> None:
