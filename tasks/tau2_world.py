@@ -5,12 +5,10 @@ The functions never wait, so a call is a plain function here. Whatever a call's 
 error, as upstream does.
 """
 
-import gzip
 import json
 from collections.abc import Callable, Mapping
 from contextvars import Context
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 from inspect_ai.model._call_tools import tool_params
@@ -20,12 +18,10 @@ from inspect_ai.util import store_as
 from inspect_ai.util._store import Store, init_subtask_store
 
 from .tau2_data import Problem
+from .tau2_database import database, digest
 from .tau2_package import (
-    TAU2_DATA_DIR,
     AirlineAgentTools,
-    FlightDB,
     RetailAgentTools,
-    RetailDB,
     Task,
     all_airline_tools,
     all_retail_tools,
@@ -41,14 +37,12 @@ PROVOKED = (
 )  # fmt: skip
 """What arguments that a model wrote may raise in a function."""
 FAILED = "Error: "
-READS = ("get_", "search_", "list_", "find_", "calculate", "transfer_to_human_agents")
-"""How the names of functions begin that leave the database alone; worlds share one until another is called."""
 AGENT: Mapping[str, list[Callable[[], Tool]]] = {
     "airline": all_airline_tools, "retail": all_retail_tools, "telecom": all_telecom_agent_tools,
 }  # fmt: skip
 USER: Mapping[str, list[Callable[[], Tool]]] = {"telecom": all_telecom_user_tools}
-SHOPS: Mapping[str, tuple[type[Any], str, type[Any]]] = {
-    "airline": (AirlineAgentTools, "AirlineTools", FlightDB), "retail": (RetailAgentTools, "RetailTools", RetailDB),
+SHOPS: Mapping[str, tuple[type[Any], str]] = {
+    "airline": (AirlineAgentTools, "AirlineTools"), "retail": (RetailAgentTools, "RetailTools"),
 }  # fmt: skip
 """Domains with one database: where inspect-evals keeps it."""
 
@@ -66,7 +60,6 @@ class World:
     def __init__(self, problem: Problem) -> None:
         self.domain = problem.domain
         self._context = Context()
-        self._shared = problem.domain in SHOPS
         self._context.run(_open, problem)
 
     def call(self, by: str, name: str, arguments: str) -> str:
@@ -78,20 +71,18 @@ class World:
             read = json.loads(arguments or "{}")
             if not isinstance(read, dict):
                 return f"{FAILED}the arguments of {name} are no JSON object"
-            if self._shared and not name.startswith(READS):
-                self._shared = False
-                self._context.run(_stock, self.domain, _database(self.domain))
             return self._context.run(_answer, tool, read)
         except PROVOKED as error:
             return f"{FAILED}{error}"
 
+    @property
+    def database(self) -> Any:
+        """Of a domain with one."""
+        return self._context.run(store_as, *SHOPS[self.domain]).db
+
     def digest(self) -> str:
-        """Of the database of a domain with one."""
-        if self._shared:
-            return _untouched(self.domain)[1]
-        kind, instance, _ = SHOPS[self.domain]
-        found: str = self._context.run(store_as, kind, instance).db.get_hash()
-        return found
+        """Of that database."""
+        return digest(self.database)
 
     def holds(self, assertion: Mapping[str, Any]) -> bool:
         """Whether a function of the end state gives the value that is wanted; telecom only."""
@@ -104,36 +95,13 @@ class World:
 def _open(problem: Problem) -> None:
     init_subtask_store(Store())
     if problem.domain in SHOPS:
-        _stock(problem.domain, _untouched(problem.domain)[0])
+        shop = store_as(*SHOPS[problem.domain])
+        shop.initialized, shop.db = True, database(problem.domain)
         return
     environment = get_environment()
     state = Task.model_validate(problem.task).initial_state
     for action in (state.initialization_actions or []) if state is not None else []:
         perform_action(environment, action)
-
-
-def _stock(domain: str, database: Any) -> None:
-    kind, instance, _ = SHOPS[domain]
-    shop = store_as(kind, instance)
-    shop.initialized, shop.db = True, database
-
-
-@lru_cache(maxsize=len(SHOPS))
-def _untouched(domain: str) -> tuple[Any, str]:
-    """The database that worlds share, and its digest."""
-    database = _database(domain)
-    return database, database.get_hash()
-
-
-def _database(domain: str) -> Any:
-    """A database of one's own."""
-    return SHOPS[domain][2].model_validate_json(_text(domain))
-
-
-@lru_cache(maxsize=len(SHOPS))
-def _text(domain: str) -> bytes:
-    """Read past the package's own way, which leaves a file in the folder for temporary files each time."""
-    return gzip.decompress((Path(TAU2_DATA_DIR) / "domains" / domain / "db.json.gz").read_bytes())
 
 
 def _answer(tool: Tool, arguments: dict[str, Any]) -> str:
