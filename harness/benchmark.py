@@ -159,6 +159,11 @@ class Benchmark(Protocol):
         """Play the samples; every one of them reaches the sink, the failed ones too."""
         ...
 
+    def unverified(self, preset: Preset, data: Path | None) -> str:
+        """What of the items that `load` gave is not known to be the benchmark's own, in words that stand beside every
+        score; empty where digests vouch for all of it. It names files without their folders."""
+        return ""
+
     def rescore(self, item: TaskItem, answer: str | None, preset: Preset) -> tuple[Outcome, float | None]:
         """The verdict on an answer that was extracted earlier."""
         ...

@@ -93,6 +93,17 @@ class Aime(Benchmark):
             )
         return [_item(problem, self.name) for problem in problems]
 
+    def unverified(self, preset: Preset, data: Path | None) -> str:
+        """See `Benchmark`. The Hub's files are those of a pinned revision."""
+        if data is None:
+            return ""
+        where, _, checksum = self._rows(data)
+        year = YEARS[self.year]
+        if checksum in year.files:
+            return ""
+        answers = "its answers are those of the contest" if year.golds else "of no file the checksum is known"
+        return f"{Path(where).name} is not known ({answers})"
+
     def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
         """See `Benchmark`."""
         extract, prompt = EXTRACTIONS[preset.extraction], PROMPTS[preset.prompt]

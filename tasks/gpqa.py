@@ -16,7 +16,7 @@ from ..harness.errors import InputError
 from ..harness.seeds import generator, text_id
 from ..harness.types import Message, Outcome
 from .aime import STEPS, known
-from .gpqa_data import Row, read_rows
+from .gpqa_data import Row, doubt, read_rows
 from .letters import POLICIES
 from .single_turn import Judged, Table, need, play
 
@@ -132,6 +132,10 @@ class Gpqa(Benchmark):
             )
             for item, row, own in zip(ids, rows, orders)
         ]  # fmt: skip
+
+    def unverified(self, preset: Preset, data: Path | None) -> str:
+        """See `Benchmark`."""
+        return doubt(data, self.environment)
 
     def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
         """See `Benchmark`."""

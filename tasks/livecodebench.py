@@ -20,7 +20,7 @@ from ..harness.seeds import text_id
 from ..harness.types import Message, Outcome
 from .aime import known
 from .inspect_turn import Turn, play
-from .livecodebench_data import Problem, read_problems, read_solution
+from .livecodebench_data import Problem, read_problems, read_solution, unverified
 from .livecodebench_tests import Grader, terms_of
 from .livecodebench_text import EXTRACTIONS, PROMPTS
 from .single_turn import Judged, need
@@ -52,6 +52,10 @@ class LiveCodeBench(Benchmark):
         note = "" if wanted == len(problems) else f", where the preset speaks of {wanted}"
         LOG.info("livecodebench: %d items (%s)%s", len(problems), described, note)
         return [_item(problem) for problem in problems]
+
+    def unverified(self, preset: Preset, data: Path | None) -> str:
+        """See `Benchmark`."""
+        return unverified(data, preset.slice)
 
     def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
         """See `Benchmark`."""

@@ -25,6 +25,7 @@ from ..harness.errors import InputError
 CHECKSUMS = {"test6.jsonl": "9f81d35f7f9404e94d8cce14c77658385bb8861652f1de282b651ff53f05b2f3"}
 """sha256 of files at revision 0fe84c3912ea0c4d4a78037083943e8f0c4dd505, where it is known."""
 SOURCE = "livecodebench/code_generation_lite at 0fe84c3912ea0c4d4a78037083943e8f0c4dd505"
+ALL = "test1-test6"
 SOLUTIONS = "solutions.jsonl"
 LARGEST = 1 << 30
 """Bytes of the tests of one problem, unpacked."""
@@ -109,7 +110,8 @@ def read_problems(data: Path | None, part: Mapping[str, str | int]) -> list[Prob
     """
     start, end = (_date(part, name) for name in ("start", "end"))
     problems = []
-    for path in _paths(data, str(part.get("files", "test1-test6"))):
+    for path in _paths(data, str(part.get("files", ALL))):
+        _check(path)
         for place, row in _rows(path):
             if start <= row.contest_date and (not end or row.contest_date <= f"{end}T00:00:00"):
                 problems.append(_problem(place, row))
@@ -159,15 +161,17 @@ def _paths(data: Path | None, files: str) -> list[Path]:
     names = [f"test{number}.jsonl" if number > 1 else "test.jsonl" for number in numbers]
     if data is None:
         raise InputError(f"livecodebench needs {', '.join(names)} of {SOURCE}; give --data DIR with these files.")
-    if data.is_file():
-        return [data]
-    paths = [data / name for name in names]
+    paths = [data] if data.is_file() else [data / name for name in names]
     missing = [str(path) for path in paths if not path.is_file()]
     if missing:
         raise InputError(f"no file {', '.join(missing)}; take it from {SOURCE}.")
-    for path in paths:
-        _check(path)
     return paths
+
+
+def unverified(data: Path | None, part: Mapping[str, str | int]) -> str:
+    """Which files of a slice that was read have no checksum that could have been compared; empty where all have."""
+    unknown = [path.name for path in _paths(data, str(part.get("files", ALL))) if path.name not in CHECKSUMS]
+    return f"no checksum is known of {', '.join(unknown)}" if unknown else ""
 
 
 def _check(path: Path) -> None:

@@ -55,23 +55,32 @@ def make_plan(wish: Wish) -> Plan:
             continue
         preset, changed = _changed(task.protocols.preset(presets.get(name, presets.get(""))), wish)
         folder = data.get(name, data.get(""))
-        items: list[TaskItem] = []
+        loaded = _Loaded()
         reason = attempt(
-            partial(_load, items, task.benchmark, preset, Path(folder) if folder else None),
+            partial(_load, loaded, task.benchmark, preset, Path(folder) if folder else None),
             closed=task.benchmark.closed,
         )
         if reason:
             plan.missing[task.name] = reason
         else:
-            plan.cells.append(_cell(task, preset, changed, picked(items, limit), limit))
+            settings = _settings(task, preset, changed, loaded, limit)
+            items = picked(loaded.items, limit)
+            plan.cells.append(Cell(name=task.name, benchmark=task.benchmark, settings=settings, items=items))
     return plan
 
 
-def _load(items: list[TaskItem], benchmark: Benchmark, preset: Preset, data: Path | None) -> None:
-    items += benchmark.load(preset, data)
-    items_digest(items)
-    if not items:
+@dataclass
+class _Loaded:
+    items: list[TaskItem] = field(default_factory=list)
+    unverified: str = ""
+
+
+def _load(loaded: _Loaded, benchmark: Benchmark, preset: Preset, data: Path | None) -> None:
+    loaded.items += benchmark.load(preset, data)
+    items_digest(loaded.items)
+    if not loaded.items:
         raise InputError(f"{benchmark.name} has no item in this slice; correct the preset or the data.")
+    loaded.unverified = benchmark.unverified(preset, data)
 
 
 def wanted(wish: Wish) -> dict[str, int | None]:
@@ -127,9 +136,12 @@ def _changed(preset: Preset, wish: Wish) -> tuple[Preset, tuple[str, ...]]:
     return played, tuple(changed)
 
 
-def _cell(task: Task, preset: Preset, changed: tuple[str, ...], items: Sequence[TaskItem], limit: int | None) -> Cell:
-    settings = TaskSettings(
+def _settings(
+    task: Task, preset: Preset, changed: tuple[str, ...], loaded: _Loaded, limit: int | None
+) -> TaskSettings:
+    items = picked(loaded.items, limit)
+    return TaskSettings(
         reference=task.reference, preset=preset, changed=changed, scorer_version=task.benchmark.scorer_version,
         closed=task.benchmark.closed, limit=limit, n_items=len(items), items=items_digest(items),
+        unverified=loaded.unverified,
     )  # fmt: skip
-    return Cell(name=task.name, benchmark=task.benchmark, settings=settings, items=items)

@@ -159,6 +159,8 @@ def remarks(task: TaskScore, unsent: Sequence[str] = ()) -> str:
         words.append(f"incomplete: {cell.n_scored:,} scored of {cell.n_samples:,}")
         words.append(f"{percent(cell.value_all)} with the others as not right")
     words += _slice(task)
+    if task.unverified:
+        words.append(f"data NOT verified, {task.unverified}")
     if task.changed:
         words.append("changed: " + ", ".join(task.changed))
     words += [f"{role} {name}" for role, name in (("user", task.preset.user), ("judge", task.preset.judge)) if name]
@@ -201,4 +203,5 @@ def _counts(cell: Cell) -> str:
 def stamp_line(name: str, task: TaskSettings) -> str:
     """One line a task before it runs."""
     closed = ", no text of it is stored" if task.closed else ""
-    return f"{name}: {task.stamp}, {task.n_items:,} items x {task.preset.repeats}{closed}"
+    doubt = f"; data NOT verified, {task.unverified}" if task.unverified else ""
+    return f"{name}: {task.stamp}, {task.n_items:,} items x {task.preset.repeats}{closed}{doubt}"

@@ -53,6 +53,8 @@ class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
     items: str
     n_items: int
     limit: int | None
+    unverified: str = ""
+    """What of the data no digest vouches for."""
     overall: Cell
     categories: dict[str, Cell]
     partial: float | None = None
@@ -83,8 +85,9 @@ def task_score(
     full = overall.complete and preset.repeats > 1
     return TaskScore(
         task=name, preset=preset, changed=settings.changed, scorer_version=settings.scorer_version,
-        items=settings.items, n_items=settings.n_items, limit=settings.limit, overall=overall,
-        categories=_categories(preset, items, right_IR, records), partial=_partial(right_IR, reward_IR),
+        items=settings.items, n_items=settings.n_items, limit=settings.limit, unverified=settings.unverified,
+        overall=overall, categories=_categories(preset, items, right_IR, records),
+        partial=_partial(right_IR, reward_IR),
         repeat_sd=_repeat_sd(right_IR, groups if preset.mean == "categories" else None) if full else None,
         pass_any=_pass(right_IR, "any") if full else None, pass_all=_pass(right_IR, "all") if full else None,
         facts=_facts(records),

@@ -30,6 +30,8 @@ class TaskSettings(Section, frozen=True, kw_only=True):
     n_items: int
     items: str
     """Digest of ids, categories and golds."""
+    unverified: str = ""
+    """What of the data no digest vouches for."""
 
     @property
     def n_samples(self) -> int:

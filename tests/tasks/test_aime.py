@@ -163,6 +163,20 @@ def test_the_shared_problems_of_2025_are_known_by_their_checksum_or_by_their_ans
         AIME_2025.load(preset, wrong)
 
 
+def test_what_no_checksum_vouches_for_is_said(data: Path, tmp_path: Path) -> None:
+    """A file with other texts and the right answers is taken, and every score says so."""
+    preset = preset_of(AIME_2025, MODULE, "validation")
+    assert AIME_2025.unverified(preset, data) == AIME_2026.unverified(preset, None) == ""
+    rows = [json.loads(line) for line in (data / "aime" / "aime_2025.jsonl").read_text().splitlines()]
+    rows[3]["problem"] += " Or was it?"
+    other = written(tmp_path, rows, 2025)
+    assert len(AIME_2025.load(preset, other)) == 30
+    said = AIME_2025.unverified(preset, other)
+    assert said == "aime_2025.jsonl is not known (its answers are those of the contest)"
+    said = AIME_2026.unverified(preset, written(tmp_path, INVENTED))
+    assert said == "aime_2026.jsonl is not known (of no file the checksum is known)"
+
+
 @pytest.mark.network
 @pytest.mark.parametrize("benchmark", [AIME_2025, AIME_2026], ids=lambda one: one.name)
 def test_the_hub_has_the_problems_at_the_pinned_revision(benchmark: Aime, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,3 +188,11 @@ def test_a_plain_zip_needs_no_password_and_one_without_the_table_is_refused(tmp_
         else:
             with pytest.raises(InputError, match=sentence):
                 benchmark.load(preset, tmp_path)
+
+
+def test_questions_that_are_not_known_to_be_gpqas_are_said_to_be(data: Path, tmp_path: Path) -> None:
+    benchmark = vouched(tmp_path)
+    preset = preset_of(benchmark, MODULE, "validation")
+    assert benchmark.unverified(preset, tmp_path) == f"gpqa_diamond.csv is vouched for by {VOUCHED} alone"
+    synthetic = data / "gpqa" / "synthetic_gpqa_format.zip"
+    assert benchmark.unverified(preset, synthetic) == "synthetic_gpqa_format.zip holds invented questions, for tests"

@@ -10,7 +10,7 @@ import pytest
 from contest_files import packed, row, written
 
 from spadework.harness.errors import InputError
-from spadework.tasks.livecodebench_data import CHECKSUMS, read_problems, read_solution, read_tests
+from spadework.tasks.livecodebench_data import CHECKSUMS, read_problems, read_solution, read_tests, unverified
 
 SUM = [("1 2", "3"), ("3 4", "7"), ("5 6", "11")]
 
@@ -119,3 +119,14 @@ def test_a_solution_beside_the_problems_is_known(tmp_path: Path) -> None:
     assert read_solution(first) is None
     (tmp_path / "solutions.jsonl").write_text('{"question_id": "b", "code": "print(1)"}\n')
     assert read_solution(first) is None and read_solution(second) == "print(1)"
+
+
+def test_a_file_is_checked_by_its_name_however_it_is_given_and_an_unknown_one_is_said_to_be(tmp_path: Path) -> None:
+    path = written(tmp_path / "test6.jsonl", [row("a", SUM)])
+    for data in (path, tmp_path):
+        with pytest.raises(InputError, match=CHECKSUMS["test6.jsonl"]):
+            read_problems(data, {"files": "test6"})
+    mine = written(tmp_path / "mine.jsonl", [row("a", SUM)])
+    assert len(read_problems(mine, {"files": "test6"})) == 1
+    assert unverified(mine, {"files": "test6"}) == "no checksum is known of mine.jsonl"
+    assert unverified(tmp_path, {"files": "test6"}) == ""

@@ -83,6 +83,17 @@ def test_every_missing_file_is_named_at_once_before_the_model_is_looked_for(tmp_
     assert refused.stderr.count("sums.txt") == 2 and "no_such_player" not in refused.stderr and not out.exists()
 
 
+def test_a_score_says_what_of_the_data_no_digest_vouches_for(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    done = evaluate(out, "--task", "arithmetic:DOUBTFUL", "--limit", "5")
+    assert done.returncode == 0 and "data NOT verified, no checksum is known of sums.txt" in done.stdout
+    assert scores(out)["tasks"][0]["unverified"] == "no checksum is known of sums.txt"
+    assert "NOT verified" in spadework("show", str(out)).stdout
+    assert "NOT verified" in spadework("score", str(out)).stdout
+    known = evaluate(tmp_path / "known", "--limit", "5")
+    assert "NOT verified" not in known.stdout + known.stderr
+
+
 def test_a_task_that_cannot_run_is_a_failed_cell_and_the_exit_code_says_so(tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ("--task", "arithmetic:SUMS", "--task", "arithmetic:SECRET", "--data", "arithmetic:SECRET=" + str(tmp_path))
