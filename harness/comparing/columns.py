@@ -108,6 +108,15 @@ class Column:
             texts_SIR=None if self.texts_SIR is None else self.texts_SIR[index],
         )  # fmt: skip
 
+    def as_repeats(self) -> "Column":
+        """The same samples under one seed: what the seeds of a checkpoint that was not trained are."""
+        size = self.outcomes_SIR.shape[1]
+        return replace(
+            self, seeds=self.seeds[:1], outcomes_SIR=np.moveaxis(self.outcomes_SIR, 0, -1).reshape(1, size, -1),
+            rewards_SIR=np.moveaxis(self.rewards_SIR, 0, -1).reshape(1, size, -1),
+            texts_SIR=None if self.texts_SIR is None else np.moveaxis(self.texts_SIR, 0, -1).reshape(1, size, -1),
+        )  # fmt: skip
+
     def by_category(self) -> dict[str, "Column"]:
         """One column for each category, named `column/category`; each is then a mean over its items."""
         own = np.asarray(self.listed.categories)

@@ -13,15 +13,16 @@ within one subject.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from ..answers import Answers
 from ..errors import InputError, nearest
 from ..evaluation.settings import EvaluationSettings, from_document, is_evaluation
 from ..provenance import insecure_lines
-from ..store import CHECKPOINT, CONFIG, PROVENANCE, SUMMARY, read_document
+from ..store import CHECKPOINT, CONFIG, PROVENANCE, SCORES, SUMMARY, read_document
 from ..tables.pack import ITEMS, read_packed
-from ..tables.runs import Run, read_run
+from ..tables.runs import CHECKPOINTS, MODES, Run, read_run
 from .columns import Column, Stamp, Subject, stacked
 from .recorded import read_columns
 
@@ -123,7 +124,8 @@ def _evaluated(path: Path, settings: EvaluationSettings) -> Subject:
     columns = read_columns(path, settings)
     if not columns:
         raise InputError(f"{path} holds no record; the command that began it continues it.")
-    notes = [f"{path}: {column.name} is incomplete, {column.reason}" for column in columns.values() if column.reason]
+    notes = [] if (path / SCORES).is_file() else [f"{path} is not finished; the command that began it continues it"]
+    notes += [f"{path}: {column.name} is incomplete, {column.reason}" for column in columns.values() if column.reason]
     notes += [f"{path}: {name} has no record" for name in settings.tasks if name not in columns]
     notes += [f"{path}: {name} could not run, {reason}" for name, reason in settings.missing.items()]
     return Subject(
@@ -142,8 +144,7 @@ def _packed(path: Path, row: str) -> list[Run]:
 def _trained(runs: Sequence[Run], label: str, path: Path) -> Subject:
     """The subject of training runs of one row, in the order of their seeds."""
     columns = {}
-    for key in dict.fromkeys(key for run in runs for key in run.answers):
-        checkpoint, _, mode = key.partition(".")
+    for checkpoint, mode in product(CHECKPOINTS, MODES):
         name = held_out(mode, checkpoint)
         found = [(run, answers) for run in runs if (answers := run.answered(checkpoint, mode)) is not None]
         if len(found) == len(runs):
