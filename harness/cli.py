@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from .comparing.arguments import compare_arguments
 from .errors import ExitCode, InputError, SpadeworkError, nearest
 from .evaluation.arguments import eval_arguments, preflight_arguments, score_arguments
 
@@ -99,6 +100,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "evaluate a model on benchmarks; the same command continues a stopped run",
     ),
     "score": ("spadework.harness.evaluation.rescore:score_command", "score a run again from its stored answers"),
+    "compare": (
+        "spadework.harness.comparing.compare:compare_command",
+        "compare runs with the first one named, item by item: compare BASE NEW [NEW ...]",
+    ),
     "preflight": (
         "spadework.harness.evaluation.check:preflight_command",
         "check that the graders know right from wrong, and forecast the cost",
@@ -121,6 +126,7 @@ ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "reproduce": reproduce_arguments,
     "eval": eval_arguments,
     "score": score_arguments,
+    "compare": compare_arguments,
     "preflight": preflight_arguments,
     "doctor": doctor_arguments,
 }
