@@ -24,6 +24,8 @@ LEGEND = tuple(str(outcome) for outcome in Outcome)
 UNSCORED = tuple(number for number, outcome in enumerate(Outcome) if not outcome.scored)
 CODES = {outcome: number for number, outcome in enumerate(Outcome)}
 RIGHT = LEGEND.index(Outcome.RIGHT)
+UNPLAYED = 255
+"""Stands among the outcomes where a sample was asked for and has no record; `-` in the compact form."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,23 +54,34 @@ class Answers:
     texts_IR: NDArray[np.object_] | None = None
     """The last action of each sample, None where there was none; no array where the records hold none, or packed."""
 
+    @cached_property
+    def digest(self) -> str:
+        """First 16 hex digits of the sha256 over items, outcomes and rewards."""
+        hasher = sha256(self.listed.digest.encode())
+        hasher.update(self.outcomes_IR.tobytes())
+        hasher.update(self.rewards_IR.astype("<f8").tobytes())
+        return hasher.hexdigest()[:16]
+
     def right_IR(self) -> Floats:
         """1 where right, 0 where not, NaN where not scored."""
         return np.where(self.scored_IR(), (self.outcomes_IR == RIGHT).astype(np.float64), np.nan)
 
     def scored_IR(self) -> NDArray[np.bool_]:
         """False where scorer or host failed."""
-        return ~np.isin(self.outcomes_IR, UNSCORED)
+        return ~np.isin(self.outcomes_IR, (*UNSCORED, UNPLAYED))
 
     def positions(self, category: str | None) -> NDArray[np.int64]:
-        """Rows of the items of a category, or of all items."""
+        """Rows of the items of a category (with its parts, `category/part`), or of all items."""
         own = np.asarray(self.listed.categories)
-        return np.arange(own.size) if category is None else np.flatnonzero(own == category)
+        if category is None:
+            return np.arange(own.size)
+        return np.flatnonzero((own == category) | np.char.startswith(own, f"{category}/"))
 
     def counts(self, category: str | None = None) -> Counter[str]:
-        """Samples per outcome code."""
-        numbers = np.bincount(self.outcomes_IR[self.positions(category)].ravel(), minlength=len(LEGEND))
-        return Counter({name: int(n) for name, n in zip(LEGEND, numbers, strict=True) if n})
+        """Samples per outcome code; those without a record as `unplayed`."""
+        found = Counter(self.outcomes_IR[self.positions(category)].ravel().tolist())
+        named = {name: found[code] for code, name in enumerate(LEGEND) if found[code]}
+        return Counter(named | ({"unplayed": found[UNPLAYED]} if found[UNPLAYED] else {}))
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,9 +158,10 @@ def pack(answers: Answers) -> Packed:
     palette = sorted({value for value in rewards if value is not None})
     found: list[float | None] = [*palette, None] if None in rewards else [*palette]
     place = {value: number for number, value in enumerate(found)}
+    digits = ["-" if code == UNPLAYED else str(code) for code in answers.outcomes_IR.ravel()]
     return Packed(
         items=answers.listed.digest, repeats=answers.outcomes_IR.shape[1], palette=found,
-        outcomes="".join(map(str, answers.outcomes_IR.ravel())), rewards=[place[value] for value in rewards],
+        outcomes="".join(digits), rewards=[place[value] for value in rewards],
     )  # fmt: skip
 
 
@@ -158,7 +172,7 @@ def unpack(packed: Packed, lists: dict[str, ItemList], legend: Sequence[str], wh
     if listed is None or not len(packed.outcomes) == len(packed.rewards) == size or size == 0:
         raise InputError(f"{where} does not fit its item list; take the folder from git again or pack the runs anew.")
     try:
-        codes = [LEGEND.index(legend[int(digit)]) for digit in packed.outcomes]
+        codes = [UNPLAYED if digit == "-" else LEGEND.index(legend[int(digit)]) for digit in packed.outcomes]
         rewards = [packed.palette[position] for position in packed.rewards]
     except (ValueError, IndexError):
         raise InputError(f"{where} holds an unknown code; take the folder from git again or pack anew.") from None

@@ -3,12 +3,14 @@
 Each block scrolls in its own box, so that the page itself never scrolls sideways on a narrow screen.
 """
 
+from collections.abc import Sequence
 from html import escape
+from urllib.parse import quote
 
 from ..comparison import Verdict
-from .cells import Paper, TableResult
-from .panels import MARKS, Entry, Head, Panel, blocks
-from .words import conclusions, facts, insecurity, row_label
+from .panels import MARKS, RANKS, Entry, Head, Panel, blocks
+from .result import Paper, Rank, TableResult
+from .words import conclusions, facts, insecurity, row_label, run_lines
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6470; --paper: #ffffff; --band: #f4f6f8; --line: #d5dae0;
@@ -31,6 +33,8 @@ tr.subject > * , tr.subject > th:first-child { background: var(--band); font-wei
 small { display: block; color: var(--soft); font-weight: 400; font-size: .78em; }
 .paper, .paper small { color: var(--theirs); font-style: italic; }
 .better { color: var(--better); } .worse { color: var(--worse); } .tell { color: var(--soft); }
+a { color: inherit; text-decoration: none; } a:hover, a:focus { text-decoration: underline; }
+td b, td b a { font-weight: 700; } td u, td u a { text-decoration: underline; text-underline-offset: .2em; }
 sup { color: var(--soft); } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
 .fine { color: var(--soft); font-size: .88em; }
 """
@@ -51,27 +55,42 @@ def html(table: TableResult, paper: Paper | None = None) -> str:
         parts.append(f'<p class="alarm">Incomplete: {escape("; ".join(table.gaps))}.</p>')
     if table.insecure:
         parts.append(f'<p class="alarm">{escape(insecurity(table))}</p>')
-    parts += [_panel(panel, subject) for panel in found.panels]
+    anchors = [_anchor(table, number) for number in range(len(table.rows))]
+    parts += [_panel(panel, subject, anchors) for panel in found.panels]
     parts.append(f'<p class="fine">{_legend()}</p>')
     if found.footnotes:
         notes = "; ".join(f"<sup>{letter}</sup> {escape(reason)}" for letter, reason in found.footnotes)
         parts.append(f'<p class="fine">{notes}.</p>')
     parts += ["<h2>What can be concluded</h2>", _list(conclusions(table), "")]
-    parts += ["<h2>Fine print</h2>", _list(facts(table), "fine"), "</body>\n</html>"]
+    parts += ["<h2>Fine print</h2>", _list(facts(table), "fine"), _runs(table), "</body>\n</html>"]
     return "\n".join(parts) + "\n"
 
 
 def _legend() -> str:
     signs = [f'<span class="{CLASSES[verdict]}">{sign}</span> {verdict}' for verdict, sign in MARKS.items()]
-    return f'{", ".join(signs)}; <span class="paper">the paper\'s own figures</span>.'
+    ranks = f"<b>bold</b> {RANKS[Rank.BEST]}, <u>underlined</u> {RANKS[Rank.TIED]}"
+    return f'{", ".join(signs)}; {ranks}; <span class="paper">the paper\'s own figures</span>.'
 
 
-def _panel(panel: Panel, subject: str) -> str:
+def _runs(table: TableResult) -> str:
+    """What every figure links to: the runs of each row."""
+    rows = [
+        f'<li id="{_anchor(table, number)}">{escape(label)}: {escape(text)}</li>'
+        for number, (label, text) in enumerate(run_lines(table))
+    ]
+    return '<h2>Runs</h2>\n<ul class="fine">\n' + "\n".join(rows) + "\n</ul>"
+
+
+def _anchor(table: TableResult, number: int) -> str:
+    return f"runs-{quote(table.rows[number].spec.run, safe='')}"
+
+
+def _panel(panel: Panel, subject: str, anchors: Sequence[str]) -> str:
     heads = "".join(["<th>row</th>", *(_head(head) for head in panel.heads)])
     rows = "\n".join(
         f'<tr class="{"subject" if label == subject else "other"}"><th scope="row">{escape(label)}</th>'
-        f"{''.join(map(_entry, entries))}</tr>"
-        for label, entries in panel.rows
+        f"{''.join(_entry(entry, anchor) for entry in entries)}</tr>"
+        for (label, entries), anchor in zip(panel.rows, anchors)
     )
     table = f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
     return f'<h2>{escape(panel.title)}</h2>\n<div class="box" tabindex="0">{table}</div>'
@@ -83,9 +102,13 @@ def _head(head: Head) -> str:
     return f'<th scope="col"{name}>{escape(head.text)}{small}</th>'
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: Entry, anchor: str) -> str:
     name = "paper" if entry.paper else CLASSES[entry.verdict] if entry.verdict else ""
     text = escape(entry.text)
+    if entry.runs:
+        text = f'<a href="#{anchor}" title="{escape(", ".join(entry.runs))}">{text}</a>'
+    if entry.rank:
+        text = f"<b>{text}</b>" if entry.rank is Rank.BEST else f"<u>{text}</u>"
     if entry.verdict:
         text += f' <span title="{entry.verdict}">{MARKS[entry.verdict]}</span>'
     if entry.letter:

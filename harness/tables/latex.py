@@ -1,13 +1,14 @@
 r"""A table as LaTeX: one `table*` a panel, to be `\input` into a paper that loads `booktabs`.
 
-Every text is escaped; signs that pdflatex does not know become commands. It needs no package besides booktabs.
+Every text is escaped; signs that pdflatex does not know become commands. It needs no package besides booktabs. The runs
+behind a row stand in a comment at its end.
 """
 
 import re
 from collections.abc import Sequence
 
-from .cells import Paper, TableResult
-from .panels import MARKS, Entry, Head, Panel, blocks
+from .panels import MARKS, RANKS, Entry, Head, Panel, blocks
+from .result import Paper, Rank, TableResult
 from .words import conclusions, facts, insecurity
 from .words import title as whole_title
 
@@ -15,12 +16,23 @@ SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2212": "$-$", "\u2013": "--", "\u25b2": r"$\uparrow$",
     "\u25bc": r"$\downarrow$", "\u2248": r"$\approx$", "<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': "''",
+    "\u00b1": r"$\pm$", "\u00d7": r"$\times$", "\u2264": r"$\leq$", "\u2265": r"$\geq$", "\u2192": r"$\to$",
+    "\u00b7": r"$\cdot$", "\u00b2": r"$^2$", "\u03c4": r"$\tau$", "\u0394": r"$\Delta$", "\u2014": "---",
+    "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\dots{}", "\n": " ",
 }  # fmt: skip
+ACCENTED = frozenset(map(chr, range(0xC0, 0x100))) - frozenset("\xd0\xd7\xde\xf0\xf7\xfe")
+"""Letters that pdflatex composes by itself."""
+WEIGHTS = {Rank.BEST: "textbf", Rank.TIED: "underline"}
 
 
 def escaped(text: str) -> str:
     """Text that pdflatex prints as it stands here; other signs beyond ASCII become a question mark, visibly."""
-    return "".join(SPECIAL.get(sign, sign if sign.isascii() else "?") for sign in text)
+    return "".join(SPECIAL.get(sign, sign if sign.isascii() or sign in ACCENTED else "?") for sign in text)
+
+
+def guarded(text: str) -> str:
+    """Text for a place where LaTeX would take a bracket or a star at its beginning for an option."""
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text
 
 
 def latex(table: TableResult, paper: Paper | None = None) -> str:
@@ -32,7 +44,8 @@ def latex(table: TableResult, paper: Paper | None = None) -> str:
         notes = [f"\\textsuperscript{{{key}}} {escaped(text)}" for key, text in found.footnotes if key in used]
         lines += _float(table, panel, notes)
     lines += ["\\begin{itemize}\\footnotesize"]
-    lines += [f"\\item {escaped(text)}" for text in (insecurity(table), *conclusions(table), *facts(table)) if text]
+    said = [insecurity(table), *conclusions(table), *facts(table)]
+    lines += [f"\\item {guarded(escaped(text))}" for text in said if text]
     return "\n".join([*lines, "\\end{itemize}"]) + "\n"
 
 
@@ -41,19 +54,34 @@ def _float(table: TableResult, panel: Panel, notes: list[str]) -> list[str]:
     key = "paper" if panel.paper else next(k for k, text in table.spec.panels.items() if text == panel.title)
     legend = " ".join(f"{escaped(sign)} {verdict};" for verdict, sign in MARKS.items())
     verdicts = any(entry.verdict for _, entries in panel.rows for entry in entries)
-    caption = " ".join([title, *([legend.rstrip(";") + "."] if verdicts else []), "; ".join(notes)]).strip()
+    ranks = any(entry.rank for _, entries in panel.rows for entry in entries)
+    marks = [f"\\{command}{{{escaped(RANKS[rank])}}};" for rank, command in WEIGHTS.items()] if ranks else []
+    legends = [legend, *marks] if verdicts else marks
+    told = [" ".join(legends).rstrip(";") + "."] if legends else []
+    caption = " ".join([title, *told, "; ".join(notes)]).strip()
     return [
         "\\begin{table*}\\centering\\scriptsize\\setlength{\\tabcolsep}{2pt}",
-        f"\\caption{{{caption}}}\\label{{tab:{table.spec.name}-{key}}}",
+        f"\\caption{{{caption}}}\\label{{tab:{_plain(table.spec.name)}-{_plain(key)}}}",
         f"\\begin{{tabular}}{{l{'r' * len(panel.heads)}}}",
         "\\toprule",
         *_heads(panel.heads),
         "\\midrule",
-        *(_line([escaped(label), *(_entry(entry) for entry in entries)]) for label, entries in panel.rows),
+        *(_row(label, entries) for label, entries in panel.rows),
         "\\bottomrule",
         "\\end{tabular}",
         "\\end{table*}",
     ]
+
+
+def _plain(name: str) -> str:
+    """A name as a part of a label, which takes no special sign."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name)
+
+
+def _row(label: str, entries: Sequence[Entry]) -> str:
+    runs = " ".join(dict.fromkeys(run for entry in entries for run in entry.runs))
+    line = _line([guarded(escaped(label)), *(_entry(entry) for entry in entries)])
+    return f"{line} % {' '.join(runs.split())}" if runs else line
 
 
 def _line(cells: list[str]) -> str:
@@ -75,6 +103,8 @@ def _head(text: str, head: Head) -> str:
 
 def _entry(entry: Entry) -> str:
     text = escaped(entry.text)
+    if entry.rank:
+        text = f"\\{WEIGHTS[entry.rank]}{{{text}}}"
     if entry.interval:
         text += f" {{\\tiny {escaped(entry.interval)}}}"
     if entry.verdict:

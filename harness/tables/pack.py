@@ -3,7 +3,8 @@
     <folder>/items.json.gz     {"format": 1, "legend": [outcome codes], "lists": {digest: [[item, category], ...]}}
     <folder>/<row>.json.gz     {"format": 1, "row": ..., "runs": [{"summary", "files", "answers"}]}
 
-A run whose sandbox lacked a layer that it must have carries `insecure`, what was lacking, as a fourth key.
+A run whose sandbox lacked a layer that it must have carries `insecure`, what was lacking, as a fourth key; an
+evaluation carries `protocols`, `lacking` and `name`.
 An outcome is one digit, a reward one position in a palette; `config.json` and `metrics.jsonl` go in as they are.
 `spadework table` gives the same bytes from here as from the run folders. More than `MAX_BYTES` is refused.
 """
@@ -19,7 +20,8 @@ import msgspec
 from ..answers import LEGEND, ItemList, Packed, pack, unpack
 from ..atomic import write_atomic
 from ..errors import InputError
-from .runs import Evidence, Run, Summary, agree, read_runs
+from .reading import read_runs
+from .runs import Evidence, Protocol, Run, Summary, agree
 
 FORMAT = 1
 MAX_BYTES = 10_000_000
@@ -37,6 +39,9 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     files: dict[str, str]
     answers: dict[str, Packed]
     insecure: tuple[str, ...] = ()
+    protocols: dict[str, Protocol] = {}
+    lacking: dict[str, str] = {}
+    name: str = ""
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,12 +100,18 @@ def read_packed(folder: Path, rows: Sequence[str], scale: str) -> Evidence:
 
 def _packed(run: Run) -> _Run:
     answers = {key: pack(run.answers[key]) for key in sorted(run.answers)}
-    return _Run(summary=run.summary, files=run.files, answers=answers, insecure=run.insecure)
+    return _Run(
+        summary=run.summary, files=run.files, answers=answers, insecure=run.insecure, protocols=dict(run.protocols),
+        lacking=dict(run.lacking), name=run.name,
+    )  # fmt: skip
 
 
 def _unpacked(run: _Run, lists: dict[str, ItemList], legend: Sequence[str], where: str) -> Run:
     answers = {key: unpack(packed, lists, legend, f"{where} ({key})") for key, packed in run.answers.items()}
-    return Run(summary=run.summary, answers=answers, files=run.files, insecure=run.insecure)
+    return Run(
+        summary=run.summary, answers=answers, files=run.files, insecure=run.insecure, protocols=run.protocols,
+        lacking=run.lacking, name=run.name,
+    )  # fmt: skip
 
 
 def _compressed(value: msgspec.Struct) -> bytes:

@@ -1,20 +1,28 @@
 """A table as text in blocks, before any markup: what Markdown, LaTeX, HTML and the terminal all print.
 
-What it is: number formats, footnote letters, the marks of the comparisons, the paper's columns beside ours. What it is
-not: escaping or layout, which each renderer does for itself.
+What it is: number formats, footnote letters, marks, the paper's columns beside ours, the runs behind a figure. What it
+is not: escaping or layout, which each renderer does for itself.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..comparison import Difference, Verdict
-from .cells import Cell, Paper, RowResult, TableResult, paper_figure
+from .papers import paper_figure
+from .result import Cell, Paper, Rank, RowResult, TableResult
 from .spec import ColumnSpec, TableSpec
 from .words import row_label, signed, span
 
 DASH = "\u2013"
 MARKS = {Verdict.BETTER: "\u25b2", Verdict.WORSE: "\u25bc", Verdict.CANNOT_TELL: "\u2248"}
 PERCENT = ("right", "share")
+RANKS = {
+    Rank.BEST: "the best of its column",
+    Rank.TIED: "not shown to be worse than the best (paired test, Holm over the column)",
+}
+"""What the marks of best and tied mean; bold and underlined, however a format does that."""
+ONE_RUN = "one run"
+"""Stands in place of an interval where a figure was measured once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +44,9 @@ class Entry:
     verdict: Verdict | None = None
     letter: str = ""
     paper: bool = False
+    rank: Rank | None = None
+    runs: tuple[str, ...] = ()
+    """Ids of the runs behind the figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +90,7 @@ def _panel(table: TableResult, title: str, columns: Sequence[ColumnSpec], letter
     heads: list[Head] = []
     for column in columns:
         heads.append(Head(text=column.title, small=_small(table, column)))
-        if column.paper:
+        if column.has_paper:
             heads.append(Head(text=column.title, small="paper", paper=True))
     compares = spec.compare in [column.id for column in columns]
     others = list(dict.fromkeys((spec.subject, spec.baseline))) if compares else []
@@ -95,21 +106,21 @@ def _panel(table: TableResult, title: str, columns: Sequence[ColumnSpec], letter
 
 def _small(table: TableResult, column: ColumnSpec) -> str:
     if column.kind == "right":
-        count = table.items.get(column.category or "", 0) if column.category else sum(table.items.values())
-        return f"%, n {count:,}"
-    return {"share": "%", "seconds": "s, varies"}.get(column.kind, "")
+        found = [score for row in table.rows if (score := row.cells[column.id].score) is not None]
+        return f"%, n {max(score.n_items for score in found):,}" if found else "%"
+    return {"share": "%", "percent": "%", "seconds": "s, varies"}.get(column.kind, "")
 
 
 def _entries(cell: Cell, letters: dict[str, str]) -> list[Entry]:
-    ours = Entry(text=DASH, letter=letters.get(cell.note, ""))
+    kind = cell.column.kind
+    ours = Entry(text=DASH, letter=letters.get(cell.note, ""), runs=cell.runs)
     if cell.value is not None:
         size = "" if cell.size is None else f"n {cell.size:,}"
-        interval = " ".join(filter(None, (_interval(cell), size)))
-        text = figure(cell.value, cell.column.kind)
-        ours = Entry(text=text, interval=interval, letter=letters.get(cell.note, ""))
-    if not cell.column.paper:
+        interval = ", ".join(filter(None, (_interval(cell), size)))
+        ours = replace(ours, text=figure(cell.value, kind), interval=interval, rank=cell.rank)
+    if not cell.column.has_paper:
         return [ours]
-    theirs = DASH if cell.paper is None else f"{cell.paper:.1f}" if cell.column.kind == "right" else f"{cell.paper:.2f}"
+    theirs = DASH if cell.paper is None else figure(cell.paper, "percent" if kind == "right" else kind)
     return [ours, Entry(text=theirs, paper=True)]
 
 
@@ -117,6 +128,8 @@ def figure(value: float, kind: str) -> str:
     """A value in print: percent with one decimal, large counts with a unit, the rest with two decimals."""
     if kind in PERCENT:
         return f"{100 * value:.1f}"
+    if kind == "percent":
+        return f"{value:.1f}"
     if kind == "seconds":
         return f"{value:,.0f}"
     if kind == "count":
@@ -126,9 +139,8 @@ def figure(value: float, kind: str) -> str:
 
 def _interval(cell: Cell) -> str:
     if cell.low is None or cell.high is None:
-        return ""
-    low, high = figure(cell.low, cell.column.kind), figure(cell.high, cell.column.kind)
-    return "" if cell.low == cell.high else f"[{low}, {high}]"
+        return ONE_RUN if cell.n_seeds == 1 else ""
+    return f"[{figure(cell.low, cell.column.kind)}, {figure(cell.high, cell.column.kind)}]"
 
 
 def _against(row: RowResult, other: str, *, percent: bool) -> Entry:

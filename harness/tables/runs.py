@@ -1,6 +1,6 @@
-"""The evidence of a table: finished runs with their per-item answers, from run folders.
+"""The evidence of a table: finished runs with their per-item answers, and what must agree between them.
 
-A run lies at `<runs>/<row>/seed<N>/`:
+A training run lies at `<runs>/<row>/seed<N>/`:
 
     summary.json                      `Summary`; written last, so a folder without it is an unfinished run
     records/<checkpoint>.<mode>.jsonl checkpoint chosen | last, mode greedy | sampled; one line a sample:
@@ -8,14 +8,15 @@ A run lies at `<runs>/<row>/seed<N>/`:
     config.json, metrics.jsonl        carried along by `pack`
     provenance.json                   whether a sandbox of the run lacked a layer that it must have
 
-`last.*` may be left out when the summary says that the chosen checkpoint is the last. The compact copy of the same
-evidence, which is committed, is read by `pack`. What this is not: a maker of numbers.
+`last.*` may be left out when the summary says that the chosen checkpoint is the last. Evaluations become the same kind
+of run in `evaluations`. The compact copy, which is committed, is read by `pack`. What this is not: a maker of numbers.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -50,17 +51,61 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     corpus_digest: str | None = None
 
 
+class Protocol(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Under which protocol an evaluation played a benchmark; all but `reason` must agree within a table."""
+
+    preset: str
+    """Its name, a star where something of it was changed, with the changes behind it."""
+    scorer: str
+    items: str
+    """Digest of the items it was asked to play."""
+    limit: int | None = None
+    weigh: Literal["items", "categories"] = "items"
+    """What the score is the mean of."""
+    reason: str = ""
+    """Why the benchmark broke off, if it did."""
+
+    @property
+    def agreed(self) -> tuple[object, ...]:
+        """What must be equal."""
+        return self.preset, self.scorer, self.items, self.limit, self.weigh
+
+    @property
+    def words(self) -> str:
+        """For the fine print."""
+        first = "" if self.limit is None else f", first {self.limit:,} items"
+        return f"preset {self.preset}, scorer {self.scorer}, items {self.items}{first}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One finished run."""
+    """One finished run; the evaluations of one checkpoint (one row and seed) are one run."""
 
     summary: Summary
     answers: dict[str, Answers]
-    """By `<checkpoint>.<mode>`."""
+    """By `<checkpoint>.<mode>`; of an evaluation by benchmark."""
     files: dict[str, str]
     """Texts that travel with the packed copy, by file name."""
     insecure: tuple[str, ...] = ()
     """What its sandboxes lacked of the layers that must hold; empty for a run whose sandbox held."""
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    """Of each benchmark of an evaluation."""
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """Benchmarks that could not run, with the reason."""
+    name: str = ""
+    """Folders of the evaluations; a training run is named by scale, row and seed."""
+
+    @property
+    def id(self) -> str:
+        """What people find the run by."""
+        return self.name or f"{self.summary.scale}/{self.summary.row}/seed{self.summary.seed}"
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        """The summary's numbers; `updates` are the steps whose update was not skipped."""
+        own = self.summary.metrics
+        skipped = own.get("skipped_updates")
+        return own if skipped is None else {"updates": self.summary.steps - skipped, **own}
 
     def answered(self, checkpoint: str, mode: str) -> Answers | None:
         """The answers of a checkpoint; the chosen one stands for the last (and back) when they are the same step."""
@@ -76,6 +121,8 @@ class Evidence:
     """Finished runs by row, each row's in the order of its seeds."""
 
     runs: dict[str, tuple[Run, ...]]
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """Why a row has no run, where there is more to say than that."""
 
     @property
     def digest(self) -> str:
@@ -93,26 +140,15 @@ class Evidence:
         return (run for row in sorted(self.runs) for run in self.runs[row])
 
 
-def read_runs(folder: Path, rows: Sequence[str], scale: str) -> Evidence:
-    """The evidence of the named rows under `folder`; a row without a finished run has an empty tuple.
-
-    Raises InputError, naming the file, for damage and for runs that do not belong together.
-    """
-    runs: dict[str, tuple[Run, ...]] = {}
-    for row in rows:
-        done = [seed for seed in _seeds(folder / row) if (folder / row / f"seed{seed}" / "summary.json").is_file()]
-        runs[row] = tuple(_read_run(folder / row / f"seed{seed}", row, seed) for seed in done)
-    evidence = Evidence(runs=runs)
-    agree(evidence, scale)
-    return evidence
-
-
 def agree(evidence: Evidence, scale: str) -> None:
     """Refuse runs of another scale, of another task, or with other items than the first run has."""
     first: Summary | None = None
     lists: dict[str, tuple[str, str, int]] = {}
+    agree_on_protocols(evidence)
     for run in evidence.every_run():
         own, name = run.summary, f"{run.summary.row}/seed{run.summary.seed}"
+        if run.protocols:
+            continue
         first = first or own
         if own.scale != scale:
             raise InputError(f"{name} was run at scale {own.scale!r}, the table is of {scale!r}; move that run away.")
@@ -131,17 +167,20 @@ def agree(evidence: Evidence, scale: str) -> None:
                 )
 
 
-def _seeds(folder: Path) -> list[int]:
-    names = [path.name.removeprefix("seed") for path in folder.glob("seed*") if path.is_dir()]
-    return sorted(int(name) for name in names if name.isdecimal())
-
-
-def _read_run(folder: Path, row: str, seed: int) -> Run:
-    run = read_run(folder)
-    if (run.summary.row, run.summary.seed) != (row, seed):
-        own = f"{run.summary.row}/seed{run.summary.seed}"
-        raise InputError(f"{folder / 'summary.json'} says {own}; move the folder to its own place.")
-    return run
+def agree_on_protocols(evidence: Evidence) -> None:
+    """Refuse evaluations that played a benchmark under different protocols, or other items of it."""
+    known: dict[str, tuple[Run, Protocol]] = {}
+    for run in evidence.every_run():
+        for task, protocol in run.protocols.items():
+            other, theirs = known.setdefault(task, (run, protocol))
+            if protocol.agreed != theirs.agreed:
+                raise InputError(
+                    f"{task}: {run.id} has {protocol.words}, {other.id} has {theirs.words}; a column holds one "
+                    "protocol, so evaluate one of them again."
+                )
+            pair = run.answers[task].outcomes_IR.shape, other.answers[task].outcomes_IR.shape
+            if pair[0] != pair[1] and not (protocol.reason or theirs.reason):
+                raise InputError(f"{task}: {run.id} and {other.id} hold other items; evaluate one of them again.")
 
 
 def read_run(folder: Path) -> Run:

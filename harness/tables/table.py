@@ -1,6 +1,7 @@
 """A table of many runs: from runs on disk to Markdown, LaTeX, CSV and HTML.
 
     spadework table results/ablations.toml      writes results/tables/table3.{md,tex,csv,html}, prints the Markdown
+    spadework table A.toml B.toml               both, and they must agree where they share a method
 
 This module is the front door: it reads a `TableSpec`, finds the evidence (run folders, or the packed copy that is
 committed), lets `cells` compute and the renderers print, and writes. The same evidence gives the same bytes.
@@ -16,11 +17,14 @@ import msgspec
 
 from ..atomic import write_atomic
 from ..errors import ExitCode, InputError, nearest
-from .cells import Paper, TableResult, build
+from .agreement import check_agreement
+from .cells import build
 from .html import html
 from .latex import latex
 from .pack import ITEMS, pack_runs, read_packed
-from .runs import Evidence, read_runs
+from .reading import any_run, read_runs
+from .result import Paper, TableResult
+from .runs import Evidence
 from .spec import TableSpec, load_spec
 from .terminal import terminal_table
 from .text import csv_text, markdown
@@ -43,7 +47,7 @@ def evidence_of(spec: TableSpec, folder: Path) -> Evidence:
     """Where the table's figures come from: `source` of the file decides. `folder` is the one of the table's file."""
     rows = [row.run for row in spec.rows]
     runs, packed = _folders(spec, folder)
-    if spec.source == "runs" or (spec.source == "auto" and any(runs.glob("*/seed*/summary.json"))):
+    if spec.source == "runs" or (spec.source == "auto" and any_run(runs, rows)):
         return read_runs(runs, rows, spec.scale)
     if spec.source == "packed" or (packed / ITEMS).is_file():
         return read_packed(packed, rows, spec.scale)
@@ -95,33 +99,53 @@ def pack_table(path: Path, *, scale: str | None = None) -> list[Path]:
 
 
 def table_command(args: argparse.Namespace) -> ExitCode:
-    """The verb `table`: `file`, `format` (None: all four), `out` (None: `tables` beside the file,
+    """The verb `table`: `file` (one or several), `format` (None: all four), `out` (None: `tables` beside the file,
     and a folder of its own there for another scale), `allow_incomplete`,
     `no_time`, `scale`, `pack` (also write the compact copy for git); what a parser does not set takes its default.
     """
-    file = Path(args.file)
-    wanted = getattr(args, "format", None)
+    files = [Path(file) for file in (args.file if isinstance(args.file, list) else [args.file])]
+    name = _format(getattr(args, "format", None))
+    scale = getattr(args, "scale", None)
+    built = [build_table(file, scale=scale, no_time=bool(getattr(args, "no_time", False))) for file in files]
+    outs = [_out(file, table, getattr(args, "out", None)) for file, (table, _) in zip(files, built, strict=True)]
+    for out in dict.fromkeys(outs):
+        check_agreement([table for table, _ in built], out)
+    if getattr(args, "pack", False):
+        for packed in [packed for file in files for packed in pack_table(file, scale=scale)]:
+            logging.info("packed %s", packed)
+    codes = []
+    for out, (table, paper) in zip(outs, built, strict=True):
+        paths = write_table(table, paper, out, None if name is None else [name])
+        print(RENDERERS[name or "md"](table, paper), end="")
+        for path in paths:
+            logging.info("wrote %s", path)
+        codes.append(_completeness(table, args))
+    return max(codes)
+
+
+def _format(wanted: str | None) -> str | None:
     name = ALIASES.get(wanted, wanted) if wanted else None
     if name is not None and name not in RENDERERS:
         raise InputError(
             f"unknown format {wanted!r}{nearest(name, RENDERERS)}; the formats are {', '.join(RENDERERS)}."
         )
-    no_time = bool(getattr(args, "no_time", False))
-    table, paper = build_table(file, scale=getattr(args, "scale", None), no_time=no_time)
+    return name
+
+
+def _out(file: Path, table: TableResult, wanted: Path | None) -> Path:
     own = table.spec.scale == load_spec(file).scale
-    out = Path(getattr(args, "out", None) or file.parent / "tables" / ("" if own else table.spec.scale))
-    if getattr(args, "pack", False):
-        for packed in pack_table(file, scale=getattr(args, "scale", None)):
-            logging.info("packed %s", packed)
-    paths = write_table(table, paper, out, None if name is None else [name])
-    print(RENDERERS[name or "md"](table, paper), end="")
-    for path in paths:
-        logging.info("wrote %s", path)
+    return Path(wanted or file.parent / "tables" / ("" if own else table.spec.scale))
+
+
+def _completeness(table: TableResult, args: argparse.Namespace) -> ExitCode:
     allowed = (
         table.spec.allow_missing or getattr(args, "allow_incomplete", False) or getattr(args, "allow_missing", False)
     )
     if table.gaps and not allowed:
-        logging.warning("incomplete: %s; run `spadework reproduce` for these rows, or allow it.", "; ".join(table.gaps))
+        logging.warning(
+            "incomplete: %s; run what is missing (`spadework reproduce`, `spadework eval`), or allow it with "
+            "--allow-incomplete.", "; ".join(table.gaps),
+        )  # fmt: skip
         return ExitCode.INCOMPLETE
     return ExitCode.OK
 

@@ -6,10 +6,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ..comparison import Verdict
-from .cells import TableResult
-from .panels import MARKS, Entry, blocks
+from .panels import MARKS, RANKS, Entry, blocks
+from .result import Rank, TableResult
 from .words import insecurity
 
+WEIGHTS = {Rank.BEST: "bold", Rank.TIED: "underline"}
 STYLES = {Verdict.BETTER: "green", Verdict.WORSE: "red", Verdict.CANNOT_TELL: "dim"}
 
 
@@ -43,7 +44,8 @@ def terminal_table(table: TableResult, status: Mapping[str, str] | None = None, 
 
 
 def _entry(entry: Entry, narrow: bool) -> Text:
-    text = Text(entry.text)
+    text = Text()
+    text.append(entry.text, style=WEIGHTS[entry.rank] if entry.rank else "")
     if entry.verdict:
         text.append(f" {MARKS[entry.verdict]}", style=STYLES[entry.verdict])
     if entry.interval and not narrow:
@@ -52,4 +54,5 @@ def _entry(entry: Entry, narrow: bool) -> Text:
 
 
 def _legend() -> str:
-    return ", ".join(f"{sign} {verdict}" for verdict, sign in MARKS.items())
+    signs = ", ".join(f"{sign} {verdict}" for verdict, sign in MARKS.items())
+    return f"{signs}; bold: {RANKS[Rank.BEST]}; underlined: {RANKS[Rank.TIED]}"

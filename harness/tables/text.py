@@ -7,13 +7,15 @@ there is no number. The comparisons are lines too, with their p-values; the pape
 import csv
 from io import StringIO
 
-from .cells import Cell, Paper, RowResult, TableResult
-from .panels import MARKS, Entry, Head, Panel, blocks
-from .words import conclusions, facts, insecurity, title
+from .panels import MARKS, RANKS, Entry, Head, Panel, blocks
+from .result import Cell, Paper, Rank, RowResult, TableResult
+from .spec import TableSpec
+from .words import conclusions, facts, insecurity, run_lines, title
 
 FIELDS = (
     "row", "label", "column", "unit", "value", "low", "high", "n_items", "n_samples", "n_scored", "n_seeds", "seed_sd",
-    "size", "verdict", "p", "p_holm", "detectable", "test", "note", "paper", "outcomes",
+    "size", "rank", "verdict", "p", "p_holm", "detectable", "test", "note", "paper", "outcomes", "scale", "measure",
+    "evidence", "runs",
 )  # fmt: skip
 
 
@@ -23,14 +25,19 @@ def markdown(table: TableResult, paper: Paper | None = None) -> str:
     lines = [f"## {_escaped(title(table))}", ""]
     for panel in found.panels:
         lines += [f"**{_escaped(panel.title)}**", "", *_panel_lines(panel), ""]
-    lines += [", ".join(f"{sign} {verdict}" for verdict, sign in MARKS.items()) + ".", ""]
+    lines += [f"{', '.join(f'{sign} {verdict}' for verdict, sign in MARKS.items())}. {_rank_legend()}", ""]
     if table.insecure:
         lines += [f"**{_escaped(insecurity(table))}**", ""]
     if found.footnotes:
         lines += ["; ".join(f"<sup>{letter}</sup> {_escaped(reason)}" for letter, reason in found.footnotes) + ".", ""]
     lines += ["**What can be concluded**", "", *(f"- {_escaped(text)}" for text in conclusions(table) if text), ""]
-    lines += ["**Fine print**", "", *(f"- {_escaped(text)}" for text in facts(table))]
+    lines += ["**Fine print**", "", *(f"- {_escaped(text)}" for text in facts(table)), ""]
+    lines += ["**Runs**", "", *(f"- {_escaped(label)}: {_escaped(text)}" for label, text in run_lines(table))]
     return "\n".join(lines) + "\n"
+
+
+def _rank_legend() -> str:
+    return f"**Bold**: {RANKS[Rank.BEST]}; <u>underlined</u>: {RANKS[Rank.TIED]}."
 
 
 def _panel_lines(panel: Panel) -> list[str]:
@@ -49,14 +56,21 @@ def _head(head: Head) -> str:
 
 
 def _entry(entry: Entry) -> str:
-    parts = [_escaped(entry.text), f"<sub>{entry.interval}</sub>" if entry.interval else ""]
+    parts = [_ranked(_escaped(entry.text), entry.rank), f"<sub>{entry.interval}</sub>" if entry.interval else ""]
     parts.append(MARKS[entry.verdict] if entry.verdict else "")
     text = " ".join(filter(None, parts))
     text += f"<sup>{entry.letter}</sup>" if entry.letter else ""
     return f"*{text}*" if entry.paper and text else text
 
 
+def _ranked(text: str, rank: Rank | None) -> str:
+    if rank is None:
+        return text
+    return f"**{text}**" if rank is Rank.BEST else f"<u>{text}</u>"
+
+
 def _escaped(text: str) -> str:
+    text = " ".join(text.split())
     for sign in "\\|*_<>`":
         text = text.replace(sign, f"\\{sign}")
     return text
@@ -71,23 +85,26 @@ def csv_text(table: TableResult) -> str:
     for row in table.rows:
         marked = {"insecure": _insecure(row)} if table.insecure else {}
         for cell in row.cells.values():
-            writer.writerow(_cell_fields(row, cell) | marked)
+            writer.writerow(_cell_fields(table.spec, row, cell) | marked)
         for other, found in row.against.items():
             column = table.spec.column(table.spec.compare)
             writer.writerow({
                 **_names(row), **marked, "column": f"{column.id} minus {other}", "unit": _unit(column.kind),
-                "value": _number(found.value), "low": _number(found.low), "high": _number(found.high),
+                "scale": table.spec.scale, "value": _number(found.value), "low": _number(found.low),
+                "high": _number(found.high),
                 "n_items": found.n_items, "n_seeds": found.n_seeds, "verdict": found.verdict, "p": _number(found.p),
                 "p_holm": _number(found.p_holm), "detectable": _number(found.detectable), "test": found.test,
             })  # fmt: skip
     return stream.getvalue()
 
 
-def _cell_fields(row: RowResult, cell: Cell) -> dict[str, object]:
+def _cell_fields(spec: TableSpec, row: RowResult, cell: Cell) -> dict[str, object]:
     fields: dict[str, object] = {
         **_names(row), "column": cell.column.id, "unit": _unit(cell.column.kind), "value": _number(cell.value),
         "low": _number(cell.low), "high": _number(cell.high), "n_seeds": cell.n_seeds, "note": cell.note,
-        "paper": _number(cell.paper), "size": "" if cell.size is None else cell.size,
+        "paper": _number(cell.paper), "size": "" if cell.size is None else cell.size, "rank": cell.rank or "",
+        "scale": spec.scale, "measure": spec.measure(cell.column), "evidence": cell.evidence,
+        "runs": " ".join(cell.runs),
     }  # fmt: skip
     if (score := cell.score) is not None:
         outcomes = " ".join(f"{name}:{count}" for name, count in sorted(score.counts.items()))

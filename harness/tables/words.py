@@ -5,7 +5,7 @@ after Holm's correction over the rows; a comparison that cannot tell says how la
 """
 
 from ..comparison import ALPHA, Difference, Verdict
-from .cells import RowResult, TableResult
+from .result import RowResult, TableResult
 
 MINUS = "\u2212"
 
@@ -134,19 +134,16 @@ def _seeds(seeds: list[int]) -> str:
 def facts(table: TableResult) -> list[str]:
     """The caption's fine print: metric, items, samples, seeds, tests, digests."""
     spec = table.spec
-    items = "; ".join(f"{name} {table.items.get(name, 0):,} ({text})" for name, text in spec.categories.items())
     repeats = ", ".join(f"{mode} {count} a checkpoint" for mode, count in sorted(table.repeats.items()))
     seeds = sorted({seed for row in table.rows if row.spec.trained for seed in row.seeds})
     tests = sorted({str(found.test) for row in table.rows for found in row.against.values()})
     lines = [
-        "Score: share of items whose final outcome is right, in %; average: unweighted mean of "
-        f"{', '.join(spec.categories)}. Greedy unless a column says sampled; checkpoint chosen on the "
-        "validation set unless a column says last.",
-        f"Items: {items}. Samples of an item: {repeats or 'none'}.",
+        *_scoring(table),
+        f"Samples of an item: {repeats or 'none'}.",
         f"Seeds: {', '.join(map(str, seeds)) or 'none'}. Brackets are 95 % intervals over "
         + ("seeds and items." if len(seeds) > 1 else "items; a figure measured once a run has none at one seed."),
         f"Comparisons: {' or '.join(tests) or 'none'}, two-sided, Holm over the rows.",
-        _corpora(table),
+        *([_corpora(table)] if spec.categories else []),
         f"Task digest {table.task_digest or 'none'}; outcomes digest {table.evidence_digest or 'none'}.",
     ]
     if any(cell.paper is not None for row in table.rows for cell in row.cells.values()):
@@ -155,6 +152,32 @@ def facts(table: TableResult) -> list[str]:
     if table.gaps:
         lines.append(f"INCOMPLETE: {'; '.join(table.gaps)}.")
     return lines
+
+
+def _scoring(table: TableResult) -> list[str]:
+    """What a score is: of the held-out suite, of each benchmark."""
+    spec, lines = table.spec, []
+    if spec.categories:
+        lines += [
+            "Score: share of items whose final outcome is right, in %; average: unweighted mean of "
+            f"{', '.join(spec.categories)}. Greedy unless a column says sampled; checkpoint chosen on the "
+            "validation set unless a column says last.",
+            "Items: "
+            + "; ".join(f"{name} {table.items.get(name, 0):,} ({text})" for name, text in spec.categories.items())
+            + ".",
+        ]
+    for task, words in table.protocols.items():
+        lines.append(f"{task}: share of samples whose outcome is right, in %; {table.items[task]:,} items, {words}.")
+    return lines
+
+
+def run_lines(table: TableResult) -> list[tuple[str, str]]:
+    """Label of each row, and the runs behind it with the digests of their configs."""
+    found = []
+    for row in table.rows:
+        runs = ", ".join(f"{run} (config {digest})" for run, digest in row.runs.items())
+        found.append((row.spec.label, runs or "none"))
+    return found
 
 
 def _corpora(table: TableResult) -> str:

@@ -255,9 +255,11 @@ class Links(HTMLParser):
         super().__init__()
         self.fetched: list[str] = []
         self.open: list[str] = []
+        self.places: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.fetched += [value or "" for name, value in attrs if name in {"src", "href"}]
+        self.places += [value or "" for name, value in attrs if name == "id"]
         if tag not in {"meta"}:
             self.open.append(tag)
 
@@ -271,7 +273,10 @@ def test_html_is_one_file_that_fetches_nothing_and_closes_its_tags(copied: Path)
     page = (copied.parent / "tables" / "table3.html").read_text()
     links = Links()
     links.feed(page)
-    assert (links.fetched, links.open) == ([], [])
+    assert links.open == []
+    assert {target for target in links.fetched if not target.startswith("#")} == set()
+    assert {target.removeprefix("#") for target in links.fetched} == set(links.places)
+    assert 'href="#runs-spade" title="nano/spade/seed0, nano/spade/seed1"' in page
     assert "url(" not in page and "@import" not in page
     assert "&lt;b&gt;two &amp; skills&lt;/b&gt;" in page
     assert "prefers-color-scheme: dark" in page
