@@ -11,6 +11,7 @@ from itertools import product
 from typing import Literal, NamedTuple, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from .errors import IncompleteError, InputError
@@ -35,6 +36,8 @@ __all__ = (
 )  # fmt: skip
 
 FLIPS = 9999
+MANY, MAGNITUDES = 4096, 256
+"""More changed items than `MANY` are drawn by their magnitudes, where there are at most so many of these."""
 EXHAUSTIVE = 13
 """Up to this many changed items every sign pattern is tried instead of a random `FLIPS`."""
 
@@ -235,9 +238,30 @@ def sign_flip(
         signs = np.array(list(product((-1.0, 1.0), repeat=changed.size)))
         return float((size(signs @ changed) >= observed - 1e-9 * abs(total)).mean())
     rng = np.random.default_rng(derive(seed, "sign flip", gaps_I.size, flips))
-    signs = rng.integers(0, 2, size=(flips, changed.size), dtype=np.int8) * np.int8(2) - np.int8(1)
-    beyond = int((size(signs.astype(np.float32) @ changed.astype(np.float32)) >= observed - 1e-7).sum())
+    beyond = int((size(_flipped(changed, flips, rng)) >= observed - 1e-7).sum())
     return (beyond + 1) / (flips + 1)
+
+
+def _flipped(changed: Floats, flips: int, rng: np.random.Generator) -> NDArray[np.floating]:
+    """The sum under each draw of the signs.
+
+    Of many items of few magnitudes only the number of positive signs of each magnitude is drawn, which has the same
+    distribution; many items of many magnitudes are drawn in blocks, so that memory stays bounded.
+    """
+    if changed.size <= MANY:
+        return _signed(changed, flips, rng)
+    largest = float(np.abs(changed).max())
+    sizes, counts = np.unique((np.abs(changed) / largest).round(9), return_counts=True)
+    if sizes.size <= MAGNITUDES:
+        positive = rng.binomial(counts, 0.5, size=(flips, sizes.size))
+        return np.asarray((2 * positive - counts) @ (sizes * largest), dtype=np.float64)
+    step = max(1, MANY * FLIPS // changed.size)
+    return np.concatenate([_signed(changed, min(step, flips - at), rng) for at in range(0, flips, step)])
+
+
+def _signed(changed: Floats, flips: int, rng: np.random.Generator) -> NDArray[np.floating]:
+    signs = rng.integers(0, 2, size=(flips, changed.size), dtype=np.int8) * np.int8(2) - np.int8(1)
+    return signs.astype(np.float32) @ changed.astype(np.float32)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
