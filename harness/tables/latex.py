@@ -6,6 +6,7 @@ behind a row stand in a comment at its end.
 
 import re
 from collections.abc import Sequence
+from textwrap import wrap
 
 from .panels import MARKS, RANKS, Entry, Head, Panel, blocks
 from .result import Paper, Rank, TableResult
@@ -22,6 +23,8 @@ SPECIAL = {
 }  # fmt: skip
 ACCENTED = frozenset(map(chr, range(0xC0, 0x100))) - frozenset("\xd0\xd7\xde\xf0\xf7\xfe")
 """Letters that pdflatex composes by itself."""
+HEAD = 11
+"""Characters of a line of a head."""
 WEIGHTS = {Rank.BEST: "textbf", Rank.TIED: "underline"}
 
 
@@ -55,10 +58,11 @@ def _float(table: TableResult, panel: Panel, notes: list[str]) -> list[str]:
     legend = " ".join(f"{escaped(sign)} {verdict};" for verdict, sign in MARKS.items())
     verdicts = any(entry.verdict for _, entries in panel.rows for entry in entries)
     ranks = any(entry.rank for _, entries in panel.rows for entry in entries)
-    marks = [f"\\{command}{{{escaped(RANKS[rank])}}};" for rank, command in WEIGHTS.items()] if ranks else []
+    told = {Rank.BEST: "Bold", Rank.TIED: "underlined"}
+    marks = [f"\\{WEIGHTS[rank]}{{{word}}}: {escaped(RANKS[rank])};" for rank, word in told.items()] if ranks else []
     legends = [legend, *marks] if verdicts else marks
-    told = [" ".join(legends).rstrip(";") + "."] if legends else []
-    caption = " ".join([title, *told, "; ".join(notes)]).strip()
+    whole = [" ".join(legends).rstrip(";") + "."] if legends else []
+    caption = " ".join([title, *whole, "; ".join(notes)]).strip()
     return [
         "\\begin{table*}\\centering\\scriptsize\\setlength{\\tabcolsep}{2pt}",
         f"\\caption{{{caption}}}\\label{{tab:{_plain(table.spec.name)}-{_plain(key)}}}",
@@ -79,9 +83,13 @@ def _plain(name: str) -> str:
 
 
 def _row(label: str, entries: Sequence[Entry]) -> str:
-    runs = " ".join(dict.fromkeys(run for entry in entries for run in entry.runs))
-    line = _line([guarded(escaped(label)), *(_entry(entry) for entry in entries)])
-    return f"{line} % {' '.join(runs.split())}" if runs else line
+    """A line of figures, below it a line of their intervals: side by side they would not fit a page."""
+    runs = " ".join(" ".join(dict.fromkeys(run for entry in entries for run in entry.runs)).split())
+    lines = [_line([guarded(escaped(label)), *(_entry(entry) for entry in entries)])]
+    if any(entry.interval for entry in entries):
+        below = [f"{{\\tiny {escaped(entry.interval)}}}" if entry.interval else "" for entry in entries]
+        lines = [f"{lines[0]}[-0.2ex]", f"{_line(['', *below])}[0.4ex]"]
+    return "\n".join([*lines[:-1], f"{lines[-1]} % {runs}" if runs else lines[-1]])
 
 
 def _line(cells: list[str]) -> str:
@@ -90,7 +98,9 @@ def _line(cells: list[str]) -> str:
 
 def _heads(heads: Sequence[Head]) -> list[str]:
     """The head in as many lines as its longest title needs, titles standing on the rule."""
-    stacks = [[*re.split(r", | (?=\()", head.text), *([head.small] if head.small else [])] for head in heads]
+    stacks = [
+        [*wrap(head.text, HEAD, break_long_words=False), *([head.small] if head.small else [])] for head in heads
+    ]
     height = max(map(len, stacks), default=0)
     padded = [[""] * (height - len(stack)) + stack for stack in stacks]
     lines = zip(*padded, strict=True)
@@ -105,8 +115,6 @@ def _entry(entry: Entry) -> str:
     text = escaped(entry.text)
     if entry.rank:
         text = f"\\{WEIGHTS[entry.rank]}{{{text}}}"
-    if entry.interval:
-        text += f" {{\\tiny {escaped(entry.interval)}}}"
     if entry.verdict:
         text += f" {escaped(MARKS[entry.verdict])}"
     if entry.letter:
