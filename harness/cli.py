@@ -80,6 +80,12 @@ def reproduce_arguments(parser: Parser) -> None:
     parser.add_argument("--allow-incomplete", action="store_true", help="exit 0 although a cell is missing")
 
 
+def report_arguments(parser: Parser) -> None:
+    """Arguments of `report`."""
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="run folder, folder of seeds, packed row, or NAME=RUN")
+    parser.add_argument("--out", type=Path, help="the HTML file (default: report-LABELS.html in this folder)")
+
+
 def doctor_arguments(parser: Parser) -> None:
     """Arguments of `doctor`."""
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
@@ -108,6 +114,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "spadework.harness.evaluation.check:preflight_command",
         "check that the graders know right from wrong, and forecast the cost",
     ),
+    "report": (
+        "spadework.harness.report.command:report_command",
+        "one HTML file of runs: table, curves, differences, samples, environments, settings",
+    ),
     "doctor": (
         "spadework.harness.doctor:doctor_command",
         "what this machine gives: layers of the sandbox, engines, devices, data",
@@ -128,6 +138,7 @@ ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "score": score_arguments,
     "compare": compare_arguments,
     "preflight": preflight_arguments,
+    "report": report_arguments,
     "doctor": doctor_arguments,
 }
 

@@ -38,7 +38,7 @@ def test_an_unknown_verb_offers_the_nearest() -> None:
     assert done.returncode == ExitCode.WRONG_INPUT and done.stdout == ""
     assert done.stderr == (
         "spadework: unknown verb 'trian' (did you mean 'train'?); "
-        "the verbs are train, table, show, play, envs, reproduce, eval, score, preflight, doctor.\n"
+        f"the verbs are {', '.join(VERBS)}.\n"
     )
 
 
