@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers import CODES, LEGEND, RIGHT, UNSCORED, ItemList
+from ..answers import UNPLAYED as UNPLAYED
 from ..statistics import Floats
 from ..types import Outcome
 
@@ -22,8 +23,6 @@ T = TypeVar("T", bound=np.generic)
 Metric = Literal["right", "reward"]
 Weigh = Literal["items", "categories"]
 Texts = NDArray[np.object_]
-UNPLAYED = 255
-"""Stands among the outcome codes where a sample was asked for and has no record."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from ..comparison import PairedTest
-from ..tables.words import p_text, signed
+from ..tables.words import p_text
 from .columns import Metric
 from .flips import Side
 from .rows import Comparison, Row
-from .words import amount, counted, interval
+from .words import amount, counted, interval, step
 
 TESTS = {PairedTest.MCNEMAR: "McNemar", PairedTest.SIGN_FLIP: "sign flip", PairedTest.SEEDS: "t over seeds"}
 ANSWER_CHARACTERS = 60
@@ -29,7 +29,7 @@ def differences(comparison: Comparison) -> Grid:
     metric, base = comparison.question.metric, comparison.subjects[0].label
     several = len(comparison.subjects) > 2
     head = (
-        "column", *(("run",) if several else ()), base, "run's" if several else comparison.subjects[1].label,
+        "column", *(("run",) if several else ()), base, "value" if several else comparison.subjects[1].label,
         "points" if metric == "right" else "difference", "95 % interval", "p", "p Holm", "items", "seeds", "up, down",
         "test",
     )  # fmt: skip
@@ -45,7 +45,7 @@ def _line(row: Row, name: str, metric: Metric, several: bool) -> tuple[str, ...]
     found = row.difference
     return (
         name, *((row.new,) if several else ()), amount(row.value_base, metric), amount(row.value_new, metric),
-        signed(found.value, percent=metric == "right"), interval(row, metric), p_text(found.p).removeprefix("= "),
+        step(found.value, metric), interval(row, metric), p_text(found.p).removeprefix("= "),
         p_text(found.p_holm).removeprefix("= "), f"{found.n_items:,}", str(found.n_seeds),
         f"{found.n_better:,}, {found.n_worse:,}", TESTS[found.test],
     )  # fmt: skip

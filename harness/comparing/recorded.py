@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers import UNSCORED, ItemList
+from ..answers import UNPLAYED, UNSCORED, ItemList
 from ..errors import InputError
 from ..evaluation.due import group_of
 from ..evaluation.records import Record
@@ -21,7 +21,7 @@ from ..evaluation.report import read_scores
 from ..evaluation.settings import EvaluationSettings, TaskSettings
 from ..statistics import Floats
 from ..store import RECORDS
-from .columns import UNPLAYED, Column, Stamp, Texts, code_of
+from .columns import Column, Stamp, Texts, code_of
 
 
 def read_columns(run: Path, settings: EvaluationSettings) -> dict[str, Column]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..comparison import ALPHA, Verdict
 from ..planning import MOST_ITEMS
-from ..tables.words import p_text, signed
+from ..tables.words import MINUS, p_text, signed
 from .columns import Metric
 from .groups import Group
 from .needs import Needs
@@ -28,20 +28,27 @@ def amount(value: float, metric: Metric) -> str:
     return f"{100 * value:.1f} %" if metric == "right" else f"{value:.3f}"
 
 
+def step(value: float, metric: Metric) -> str:
+    """A difference with its sign and without its unit: points in one decimal, rewards in three."""
+    if metric == "right":
+        return signed(value, percent=True)
+    text = f"{value:+.3f}"
+    return text.replace("-", MINUS) if float(text) else text.lstrip("+-")
+
+
 def change(value: float, metric: Metric) -> str:
     """A difference with its sign: in points, or in units of the reward."""
-    return f"{signed(value, percent=True)} points" if metric == "right" else signed(value, percent=False)
+    return f"{step(value, metric)} points" if metric == "right" else step(value, metric)
 
 
 def size(value: float, metric: Metric) -> str:
     """A difference without a sign."""
-    return f"{100 * value:.1f} points" if metric == "right" else f"{value:.2f}"
+    return f"{100 * value:.1f} points" if metric == "right" else f"{value:.3f}"
 
 
 def interval(row: Row, metric: Metric) -> str:
     """`[low, high]` of the difference, as in the table."""
-    ends = (signed(end, percent=metric == "right") for end in (row.difference.low, row.difference.high))
-    return f"[{', '.join(ends)}]"
+    return f"[{step(row.difference.low, metric)}, {step(row.difference.high, metric)}]"
 
 
 def counted(number: int, noun: str) -> str:
@@ -52,7 +59,7 @@ def counted(number: int, noun: str) -> str:
 def sentence(row: Row, metric: Metric) -> str:
     """What may be said of one row, without a term of statistics that is not explained by the words around it."""
     found, verdict = row.difference, row.difference.verdict
-    low, high = (signed(end, percent=metric == "right") for end in (found.low, found.high))
+    low, high = step(found.low, metric), step(found.high, metric)
     said = f"{row.new} is {verdict} than {row.base}"
     if verdict is Verdict.CANNOT_TELL:
         said = f"cannot tell {row.new} from {row.base}"
@@ -61,7 +68,7 @@ def sentence(row: Row, metric: Metric) -> str:
         f"{change(found.value, metric)}, anything from {low} to {high} fits)"
     )
     if verdict is not Verdict.CANNOT_TELL:
-        return f"{text}; p {p_text(found.p_holm)} after Holm."
+        return f"{text}; p {p_text(found.p_holm)}{' after Holm' if found.p_holm > found.p else ''}."
     if found.p < ALPHA:
         text += f"; p {p_text(found.p)} alone, but {p_text(found.p_holm)} after Holm's correction for all rows"
     return f"{text}; {_needed(row, metric)}."
@@ -76,7 +83,7 @@ def _needed(row: Row, metric: Metric) -> str:
     what = f"a difference of {size(wanted.size, metric)}" if wanted.of_margin else "a difference of this size"
     if wanted.more == 0:
         return f"what is here is enough to tell {what} four times in five"
-    return f"to tell {what} would take {_more(wanted, row)}; {here}"
+    return f"it would take {_more(wanted, row)} to tell {what}; {here}"
 
 
 def _more(wanted: Needs, row: Row) -> str:
@@ -86,7 +93,7 @@ def _more(wanted: Needs, row: Row) -> str:
     if wanted.items >= MOST_ITEMS:
         return f"more than {MOST_ITEMS:,} items of this kind"
     if row.difference.n_seeds > 1:
-        return f"at least {rounded(wanted.more, 'more item')} of this kind, more seeds alone are not enough"
+        return f"at least {rounded(wanted.more, 'more item')} of this kind (more seeds alone are not enough)"
     return f"about {rounded(wanted.more, 'more item')} of this kind"
 
 
