@@ -73,7 +73,7 @@ def least(taken: Sequence[Taken]) -> Taken:
 
 def measured(model: str, folder: Path, arguments: argparse.Namespace) -> dict[str, list[Taken]]:
     """Seconds of every turn of every way, the ways in turns."""
-    plan = make_plan(Wish(tasks=[TASK], presets=[PRESET], data=[str(folder)], limit=arguments.items, repeats=1))
+    plan = make_plan(Wish(tasks=[TASK], presets=[PRESET], data=[str(folder)], limit=[str(arguments.items)], repeats=1))
     write_prompts(folder, plan)
     with open_model(model, "transformers", {"dtype": "float32"}) as opened:
         from ..harness.adapters.lm_eval import PortLM

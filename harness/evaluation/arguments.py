@@ -55,7 +55,10 @@ def _what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", action="append", default=[], help="one task, or a MODULE:OBJECT; repeatable")
     parser.add_argument("--preset", action="append", default=[], metavar="[TASK=]NAME", help="protocol; repeatable")
     parser.add_argument("--data", action="append", default=[], metavar="[TASK=]DIR", help="where the data lie")
-    parser.add_argument("--limit", type=int, metavar="N", help="the first N items of each task, by their hashes")
+    parser.add_argument(
+        "--limit", action="append", default=[], metavar="[TASK=]N",
+        help="the first N items of each task, or of one, by their hashes; repeatable",
+    )  # fmt: skip
     parser.add_argument("--offline", action="store_true", help="use no network")
     parser.add_argument("--allow-missing", action="store_true", help="go on, and exit 0, without tasks that cannot run")
 

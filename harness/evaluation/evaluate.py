@@ -7,7 +7,7 @@ What is missing is told at once and before a model loads. A cap, a kill or a ful
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,12 @@ from ..sandbox import Policy
 from ..store import CONFIG, METRICS, MODELS, RunFolder, read_document
 from .cache import CompletionCache
 from .check import check_before
-from .meter import NO_PRICE, Caps, Meter
+from .meter import NO_PRICE, Caps, Meter, Tally
 from .offline import go_offline
 from .opening import Backing, Cast, check_engine, check_model
 from .origins import origins
 from .plan import Plan, Wish, make_plan, refusal
-from .report import Scores, print_scores, stamp_line
+from .report import Scores, print_scores, print_spent, stamp_line
 from .run import Run, Terms
 from .scores import TaskScore
 from .settings import EvaluationSettings, from_document, is_evaluation
@@ -53,6 +53,7 @@ def eval_command(arguments: Namespace) -> ExitCode:
     with RunFolder(evaluation.out, evaluation.settings, fresh=arguments.fresh, origins=beside) as folder:
         scores = run(evaluation, folder)
     print_scores(scores, Terminal())
+    print_spent(evaluation.out, Terminal())
     print(f"{evaluation.out}: {'complete' if scores.complete else 'NOT complete; the same command goes on with it'}.")
     return ExitCode.OK if scores.complete or arguments.allow_missing else ExitCode.INCOMPLETE
 
@@ -177,16 +178,21 @@ def _tell_plan(display: ProgressDisplay, evaluation: Evaluation, work: Run) -> N
 
 def _note_usage(folder: RunFolder, meter: Meter, cast: Cast) -> None:
     """One line for this process; not part of the scores, which do not depend on how often a run was stopped."""
-    usage = {
+    answered = {role: opened.answered_as() for role, opened in cast.opened.items()}
+    line = {
+        "seconds": meter.seconds(), "cached": cast.hits, "stopped": meter.exhausted,
+        "usage": _usage(meter.tallies),
+        "tasks": {name: {"seconds": part.seconds, **_usage(part.tallies)} for name, part in meter.parts.items()},
+        "answered_as": {role: names for role, names in answered.items() if names},
+    }  # fmt: skip
+    jsonl.append(folder.path / METRICS, [line])
+
+
+def _usage(tallies: Mapping[str, Tally]) -> dict[str, object]:
+    return {
         role: {
             "requests": tally.requests, "failed": tally.failed, "prompt_tokens": tally.prompt_tokens,
             "completion_tokens": tally.completion_tokens, "cost": tally.cost(),
         }
-        for role, tally in meter.tallies.items()
+        for role, tally in tallies.items()
     }  # fmt: skip
-    answered = {role: opened.answered_as() for role, opened in cast.opened.items()}
-    line = {
-        "seconds": meter.seconds(), "cached": cast.hits, "stopped": meter.exhausted, "usage": usage,
-        "answered_as": {role: names for role, names in answered.items() if names},
-    }  # fmt: skip
-    jsonl.append(folder.path / METRICS, [line])

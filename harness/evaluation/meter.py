@@ -7,8 +7,9 @@ Tokens of a prompt are estimated until the engine has told them.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -45,6 +46,22 @@ class Tally:
         """In the unit of the price."""
         return price_of(self.prompt_tokens, self.completion_tokens, self.price)
 
+    def since(self, before: "Tally") -> "Tally":
+        """What was added."""
+        return Tally(
+            price=self.price, requests=self.requests - before.requests, failed=self.failed - before.failed,
+            prompt_tokens=self.prompt_tokens - before.prompt_tokens,
+            completion_tokens=self.completion_tokens - before.completion_tokens,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """What a task has cost: seconds of wall time, and what each model was asked for."""
+
+    seconds: float
+    tallies: dict[str, Tally]
+
 
 @dataclass(kw_only=True)
 class Meter:
@@ -55,6 +72,8 @@ class Meter:
     tallies: dict[str, Tally] = field(default_factory=dict)
     exhausted: str = ""
     """Which cap ended the run."""
+    parts: dict[str, "Part"] = field(default_factory=dict)
+    """What was asked for while each task was played."""
     _flight: Tally = field(default_factory=Tally)
     _flight_cost: float = 0.0
     _gate: threading.Condition = field(default_factory=threading.Condition)
@@ -93,6 +112,18 @@ class Meter:
                 tally.prompt_tokens += prompt
                 tally.completion_tokens += new
             self._gate.notify_all()
+
+    @contextmanager
+    def part(self, task: str) -> Iterator[None]:
+        """Keeps what is asked for inside as the part of a task."""
+        began = self.seconds()
+        before = {role: replace(tally) for role, tally in self.tallies.items()}
+        try:
+            yield
+        finally:
+            added = {role: tally.since(before.get(role, Tally())) for role, tally in self.tallies.items()}
+            used = {role: tally for role, tally in added.items() if tally.requests}
+            self.parts[task] = Part(seconds=self.seconds() - began, tallies=used)
 
     def cost(self) -> float:
         """Of everything so far."""

@@ -28,7 +28,8 @@ class Wish:
     """`NAME` for every task, `TASK=NAME` for one."""
     data: Sequence[str] = ()
     """`DIR` for every task, `TASK=DIR` for one."""
-    limit: int | None = None
+    limit: Sequence[str] = ()
+    """`N` for every task, `TASK=N` for one."""
     repeats: int | None = None
     user: str | None = None
     judge: str | None = None
@@ -85,20 +86,27 @@ def _load(loaded: _Loaded, benchmark: Benchmark, preset: Preset, data: Path | No
 
 def wanted(wish: Wish) -> dict[str, int | None]:
     """Task to its limit, in the order they were named. Raises InputError for an unknown suite or no task at all."""
-    for number, least in ((wish.limit, 1), (wish.repeats, 1)):
-        if number is not None and number < least:
-            raise InputError(f"--limit and --repeats take numbers from 1 on, not {number}; leave them out for all.")
+    if wish.repeats is not None:
+        _counted(str(wish.repeats))
     limits: dict[str, int | None] = {}
     for name in wish.suites:
         found = suite(name)
         for task in found.tasks:
-            limits.setdefault(task, found.limit if wish.limit is None else wish.limit)
+            limits.setdefault(task, found.limit)
     for task in wish.tasks:
         check_name(task)
-        limits[task] = wish.limit
+        limits[task] = None
     if not limits:
         raise InputError("nothing to evaluate; give --suite or --task.")
-    return limits
+    told = {task: _counted(text) for task, text in by_task(wish.limit, limits).items()}
+    return {task: told.get(task, told.get("", limit)) for task, limit in limits.items()}
+
+
+def _counted(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise InputError(f"--limit and --repeats take numbers from 1 on, not {text}; leave them out for all.")
+    return number
 
 
 def refusal(plan: Plan) -> str:

@@ -17,7 +17,7 @@ from .. import jsonl
 from ..console import printable
 from ..errors import InputError
 from ..provenance import sandbox_lines
-from ..store import CONFIG, PROVENANCE, RECORDS, SCORES, read_document
+from ..store import CONFIG, METRICS, PROVENANCE, RECORDS, SCORES, read_document
 from ..types import Outcome
 from .forecast import Forecast, Rates, cost, seconds
 from .preflight import Finding
@@ -27,6 +27,8 @@ from .settings import EvaluationSettings, TaskSettings, from_document
 
 PLAIN = (Outcome.RIGHT, Outcome.WRONG)
 DASH = "-"
+MODEL = "model"
+"""The role of the model under test."""
 EXAMPLES = 3
 """Items named of a fault."""
 
@@ -65,8 +67,24 @@ def print_run(run: Path, console: Console) -> None:
         console.print(progress_table(run, settings))
     else:
         print_scores(scores, console)
+    print_spent(run, console)
     for word in sandbox_lines(run / PROVENANCE):
         _line(console, f"sandbox: {word}")
+
+
+def print_spent(run: Path, console: Console) -> None:
+    """One line for each task that was played: wall time, and what the model under test was asked for."""
+    sums: dict[str, Counter[str]] = {}
+    for row in jsonl.read(run / METRICS):
+        tasks = row.get("tasks")
+        for name, part in (tasks if isinstance(tasks, dict) else {}).items():
+            sums.setdefault(name, Counter()).update({"seconds": part["seconds"], **part.get(MODEL, {})})
+    for name, spent in sums.items():
+        _line(
+            console,
+            f"{name}: {spent['seconds']:,.0f} s, {spent['requests']:,} requests, {spent['prompt_tokens']:,} prompt "
+            f"tokens, {spent['completion_tokens']:,} new ones",
+        )
 
 
 def print_scores(scores: Scores, console: Console) -> None:

@@ -105,7 +105,8 @@ class Run:
                 except InputError as error:
                     one.reason = str(error)
                     continue
-                one.reason = play_cell(one, cast, self.folder, self.terms)
+                with self.terms.meter.part(one.cell.name):
+                    one.reason = play_cell(one, cast, self.folder, self.terms)
 
     def scores(self) -> list[TaskScore]:
         """As far as it has come."""

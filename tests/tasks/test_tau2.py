@@ -20,6 +20,7 @@ from spadework.harness.scripted import ScriptedChat
 from spadework.harness.types import Completion, Finish, Message, Outcome, ToolCall
 from spadework.tasks.tau2 import TAU2
 from spadework.tasks.tau2_data import Problem, problem_of
+from spadework.tasks.tau2_scripted import AGREED, LEAVES, PATIENCE, USER
 from spadework.tasks.tau2_verdict import Event, Recorded, as_answer, from_answer, judge_said, judged
 from spadework.tasks.tau2_world import FAILED, World
 
@@ -150,6 +151,18 @@ def test_an_agent_ends_as_its_message_says() -> None:
 def test_a_user_without_a_reply_is_no_fault_of_the_agent() -> None:
     for said in (told("", Finish.FAILED, "status 500"), told("", Finish.REFUSED), told(""), told("<think>hm")):
         assert [ended for ended, _ in played(some(count=1), told("Yes?"), said)] == [Outcome.INFRA_ERROR]
+
+
+def test_the_scripted_user_tells_its_wish_agrees_and_leaves() -> None:
+    due, sink = some(count=2), Kept()
+    agent = ScriptedChat(lambda request: "Is that what you want?")
+    TAU2.run(due, preset(), Players(model=agent, user=USER), sink)
+    for one in due:
+        events = json.loads(str(sink.by_key[one.item.id, 0].answer))["events"]
+        lines = [text for by, text in events if by == "user"]
+        assert lines[1:] == [AGREED] * PATIENCE + [LEAVES]
+        told = problem_of(one.item).task["user_scenario"]["instructions"]["reason_for_call"]
+        assert " ".join(told.split()) in lines[0] and "<" not in lines[0]
 
 
 def test_ten_failed_calls_end_the_episode_as_wrong() -> None:

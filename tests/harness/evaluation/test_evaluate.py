@@ -47,6 +47,8 @@ def test_the_same_command_without_out_has_the_same_folder_and_another_one_has_no
         (("--preset", "oficial"), "did you mean 'official'"),
         (("--preset", "nano=chat"), "not asked for"),
         (("--limit", "0"), "from 1 on"),
+        (("--limit", "few"), "from 1 on, not few"),
+        (("--limit", "nano=5"), "not asked for"),
         (("--chunk", "0"), "from 1 on"),
         (("--price", "x"), "--price"),
         (("--engine", "transformers", "--engine-set", "dtyp=float32"), "did you mean 'dtype'"),
@@ -62,6 +64,18 @@ def test_what_is_misspelt_is_refused_with_one_sentence_and_leaves_no_folder(
     refused = evaluate(out, *words)
     assert refused.returncode == 2 and sentence in refused.stderr and "Traceback" not in refused.stderr
     assert not out.exists()
+
+
+def test_a_limit_for_one_task_goes_before_that_for_all_and_what_each_task_cost_is_told(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    both = ("--task", "arithmetic:SUMS", "--task", "arithmetic:SECRET")
+    done = evaluate(out, *both, "--limit", "7", "--limit", "arithmetic:SECRET=5")
+    assert done.returncode == 0, done.stderr
+    assert [task["n_items"] for task in scores(out)["tasks"]] == [7, 5]
+    shown = spadework("show", str(out)).stdout
+    for said in (done.stdout, shown):
+        (first,) = re.findall(r"^arithmetic: \d+ s, (\d+) requests, \d+ prompt tokens, \d+ new ones$", said, re.M)
+        assert int(first) == 14, "two samples an item, a request each"
 
 
 def test_an_evaluation_of_nothing_is_refused() -> None:

@@ -54,6 +54,22 @@ def test_a_cap_of_tokens_is_not_passed_and_is_used_up_as_the_real_counts_come_in
     assert meter.tokens() == 10 * good <= 200 and good > 15, "worst cases alone would stop at ten"
 
 
+def test_what_each_task_cost_is_kept_apart_by_model() -> None:
+    now = [0.0]
+    meter = Meter(clock=lambda: now[0])
+    model = Metered(Slow(), meter, "model")
+    with meter.part("first"):
+        model.generate(requests(3))
+        now[0] = 4.0
+    with meter.part("second"):
+        Metered(Slow(), meter, "user").generate(requests(1))
+        model.generate(requests(2))
+    assert meter.parts["first"].seconds == 4.0 and meter.parts["second"].seconds == 0.0
+    counted = {name: {role: t.requests for role, t in part.tallies.items()} for name, part in meter.parts.items()}
+    assert counted == {"first": {"model": 3}, "second": {"user": 1, "model": 2}}
+    assert meter.parts["second"].tallies["model"].completion_tokens == 10
+
+
 def test_threads_wait_for_room_that_others_hold_and_the_cap_still_holds() -> None:
     meter = Meter(caps=Caps(tokens=300))
     model, drawn = Metered(slow := Slow(), meter, "model"), []

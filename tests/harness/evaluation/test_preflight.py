@@ -24,7 +24,7 @@ def test_a_sound_benchmark_passes_with_every_player() -> None:
 
 
 def test_the_nano_suite_passes_in_the_sandbox() -> None:
-    (cell,) = make_plan(Wish(tasks=["nano"], limit=30)).cells
+    (cell,) = make_plan(Wish(tasks=["nano"], limit=["30"])).cells
     found = check(cell, None)
     assert all(one.sound for one in found) and found[0].right == 30
 
