@@ -25,7 +25,9 @@ from .layers import CLEAN_ENVIRONMENT, Layer, LayerState, SandboxReport, ServerS
 from .limits import EnvError, ErrorKind, error_of
 
 SERVER = Path(__file__).with_name("server.py")
-START_SECONDS = 30.0
+START_SECONDS, START_PERIODS, WORKING_SHARE = 30.0, 10, 0.02
+"""A server that has not spoken after so long is waited for again, so often, while it had this share of a processor: it
+imports what a scorer needs, and on a crowded machine that takes minutes."""
 AGAIN = "start the command again, and if it says the same see `spadework doctor`"
 SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 """Names of `sys.platform` for people."""
@@ -179,6 +181,8 @@ class ForkServer:
         )  # fmt: skip
 
     def _report(self) -> SandboxReport:
+        if not spoken(self.control, self.process.pid, START_SECONDS):
+            raise SandboxUnavailable(f"the sandbox server said nothing for {START_SECONDS:.0f} s and more; {AGAIN}")
         try:
             text = self._exactly(HEADER.unpack(self._exactly(HEADER.size))[0])
         except (OSError, EOFError):
@@ -232,6 +236,31 @@ class ForkServer:
             return "no reason given"
         lines = os.read(self.process.stderr.fileno(), 1 << 16).decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else "no reason given"
+
+
+def spoken(control: socket.socket, pid: int, period_s: float) -> bool:
+    """Wait until a process speaks or hangs up, as long as it works; False when it is to be given up."""
+    heard, used = select.poll(), 0.0
+    heard.register(control, select.POLLIN)
+    for _ in range(START_PERIODS):
+        if heard.poll(period_s * 1000):
+            return True
+        before, used = used, _cpu_s(pid)
+        if used - before < WORKING_SHARE * period_s:
+            return False
+    return False
+
+
+def _cpu_s(pid: int) -> float:
+    """CPU seconds of a process and of its children, the living and those it has waited for."""
+    process = Path(f"/proc/{pid}")
+    try:
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
+        children = (process / "task" / str(pid) / "children").read_text().split()
+    except OSError:
+        return 0.0
+    own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(_cpu_s(int(child)) for child in children)
 
 
 def _with_pipes(control: socket.socket, order: bytes) -> tuple[int, int]:

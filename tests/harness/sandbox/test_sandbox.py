@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from spadework.harness.sandbox import (
     reset_all,
     step_all,
 )  # fmt: skip
+from spadework.harness.sandbox.launch import spoken
 
 from .programs import COUNT, answering, reaching_os
 
@@ -407,6 +409,21 @@ def test_workers_die_with_the_host() -> None:
 def test_a_server_that_cannot_start_says_so() -> None:
     with pytest.raises(SandboxUnavailable, match="did not start"):
         Sandbox(policy=Policy(modules=("no_such_module",)))
+
+
+@pytest.mark.parametrize(
+    ("work", "heard"),
+    [("while time.process_time() < 2.5: pass", True), ("time.sleep(600)", False), ("os._exit(0)", True)],
+)
+def test_a_server_that_works_is_waited_for_and_one_that_sleeps_is_given_up(work: str, heard: bool) -> None:
+    """On a crowded machine the imports of a scorer take longer than any fixed limit. Who hangs up has been heard."""
+    ours, theirs = socket.socketpair()
+    script = f"import os, time\nif os.fork(): os.wait()\nelse:\n    {work}\n    os.write({theirs.fileno()}, b'up')"
+    with ours, theirs, subprocess.Popen([sys.executable, "-c", script], pass_fds=[theirs.fileno()]) as process:
+        theirs.close()
+        assert spoken(ours, process.pid, period_s=2.0) is heard
+        for pid in (*Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split(), process.pid):
+            os.kill(int(pid), 9)
 
 
 def test_long_and_strange_actions_reach_the_program(sandbox: Sandbox) -> None:
