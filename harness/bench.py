@@ -16,6 +16,7 @@ BENCHES: dict[str, str] = {
     "runner": "spadework.harness.bench_runner:main",
     "fuzz": "spadework.harness.bench_fuzz:main",
     "play": "spadework.training.bench_play:main",
+    "gate": "spadework.harness.gate.bench:main",
     "compare": "spadework.harness.comparing.bench:main",
     "lm_eval": "spadework.tasks.bench_lm_eval:main",
     "inspect": "spadework.tasks.bench_inspect:main",

@@ -16,6 +16,7 @@ from typing import NoReturn
 from .comparing.arguments import compare_arguments
 from .errors import ExitCode, InputError, SpadeworkError, nearest
 from .evaluation.arguments import eval_arguments, preflight_arguments, score_arguments
+from .gate.arguments import check_arguments
 
 Arguments = argparse.Namespace
 Command = Callable[[Arguments], ExitCode]
@@ -112,6 +113,10 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "preflight": (
         "spadework.harness.evaluation.check:preflight_command",
+    "check": (
+        "spadework.harness.gate.verb:check_command",
+        "the gate of a CI: a run against a reference; exit code 0 pass, 1 fail, 3 underpowered, 4 incomplete",
+    ),
         "check that the graders know right from wrong, and forecast the cost",
     ),
     "report": (
@@ -139,6 +144,7 @@ ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "compare": compare_arguments,
     "preflight": preflight_arguments,
     "report": report_arguments,
+    "check": check_arguments,
     "doctor": doctor_arguments,
 }
 
