@@ -7,6 +7,7 @@ import copy
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from ..harness.errors import InputError, TrainingStopped
 from ..harness.types import Sample
 from .batch import Batch, MicroBatch, Skip, pack
 from .loss import Coefficients, Scores, objective
+from .ranks import Share, roles_of, share
 from .scorer import TokenScorer
 from .update_settings import UpdateSettings
 from .update_stats import Tally, UpdateStats, no_step, report
@@ -49,7 +51,7 @@ class _Anchor(NamedTuple):
 class Policy:
     """Owns the model's training.
 
-    `accelerator` is for a caller who launches several processes; each must then bring the same number of micro-batches.
+    In several processes (`accelerate launch`) each gives `update` the same samples and computes its part of them.
     """
 
     def __init__(
@@ -78,11 +80,14 @@ class Policy:
         skip = batch.skip or (None if self.settings.kl or any(s.advantage for s in samples) else Skip.NO_SIGNAL)
         if skip:
             return no_step(batch, skip, self._bad_total)
+        by_role = self.settings.role_grad_clip is not None
+        part = share(batch, self._accelerator.process_index, self._accelerator.num_processes, by_role=by_role)
         epochs: list[Tally] = []
         norms: list[dict[str, float]] = []
         anchors: list[_Anchor] = []
         for _ in range(self.settings.epochs):
-            tally, role_norms = self._accumulate(batch, anchors)
+            tally, role_norms = self._accumulate(batch, part, anchors)
+            tally.gather(self._accelerator)
             epochs.append(tally)
             norms.append(role_norms | {"": self._clip(self.settings.max_grad_norm)})
             if not (tally.finite() and all(map(math.isfinite, norms[-1].values()))):
@@ -147,21 +152,22 @@ class Policy:
         scores: Scores = self._scorer(micro.to(self._accelerator.device))
         return scores
 
-    def _accumulate(self, batch: Batch, anchors: list[_Anchor]) -> tuple[Tally, dict[str, float]]:
+    def _accumulate(self, batch: Batch, part: Share, anchors: list[_Anchor]) -> tuple[Tally, dict[str, float]]:
         """Gradients of one epoch; the first epoch fills `anchors`. Roles are clipped one by one when asked for."""
         tally = Tally(batch)
-        scale = self._scale(batch)
+        # The gradients of the processes are averaged, and the normaliser is that of the whole batch.
+        scale = self._accelerator.num_processes / batch.normaliser
         self._optimizer.zero_grad()
         if self.settings.role_grad_clip is None:
-            self._backward(list(enumerate(batch.micro)), anchors, scale, tally)
+            self._backward(part, range(len(part.micro)), anchors, scale, tally)
             return tally, {}
         norms: dict[str, float] = {}
         held: list[Tensor] | None = None
         for index, role in enumerate(batch.roles):
-            mine = [(i, micro) for i, micro in enumerate(batch.micro) if int(micro.role_M[0]) == index]
+            mine = [i for i, own in enumerate(roles_of(part)) if own == index]
             if not mine:
                 continue
-            self._backward(mine, anchors, scale, tally)
+            self._backward(part, mine, anchors, scale, tally)
             norms[role] = self._clip(self.settings.role_grad_clip)
             held = self._add_gradients(held)
         for parameter, gradient in zip(self._parameters, held or []):
@@ -169,18 +175,21 @@ class Policy:
         return tally, norms
 
     def _backward(
-        self, micros: Sequence[tuple[int, MicroBatch]], anchors: list[_Anchor], scale: float, tally: Tally
+        self, part: Share, which: Sequence[int], anchors: list[_Anchor], scale: float, tally: Tally
     ) -> None:
+        """Add up the gradients of these micro-batches; the processes exchange them once, with the last."""
         use = Coefficients(self.settings.clip_low, self.settings.clip_high, self.settings.tis_max, self.settings.kl)
-        for i, host in micros:
-            micro = host.to(self._accelerator.device)
-            scores: Scores = self._scorer(micro)
-            if i == len(anchors):
-                anchors.append(_Anchor(scores.logprob_M.detach(), self._reference_logprobs(micro)))
-            old_M, reference_M = anchors[i]
-            terms = objective(scores.logprob_M, old_M, micro.rollout_M, micro.advantage_M, reference_M, use)
-            self._accelerator.backward((terms.loss_M * micro.weight_M).sum() * scale)
-            tally.add(micro, scores, terms, self.settings.tis_max)
+        for i in which:
+            micro = part.micro[i].to(self._accelerator.device)
+            with nullcontext() if i == which[-1] else self._accelerator.no_sync(self._scorer):
+                scores: Scores = self._scorer(micro)
+                if i == len(anchors):
+                    anchors.append(_Anchor(scores.logprob_M.detach(), self._reference_logprobs(micro)))
+                old_M, reference_M = anchors[i]
+                terms = objective(scores.logprob_M, old_M, micro.rollout_M, micro.advantage_M, reference_M, use)
+                self._accelerator.backward((terms.loss_M * micro.weight_M).sum() * scale)
+            if part.counted[i]:
+                tally.add(micro, scores, terms, self.settings.tis_max)
 
     def _reference_logprobs(self, micro: MicroBatch) -> Tensor | None:
         if self._reference is None:
@@ -188,12 +197,6 @@ class Policy:
         with torch.no_grad():
             scores: Scores = self._reference(micro)
         return scores.logprob_M
-
-    def _scale(self, batch: Batch) -> float:
-        """1 / (weights of all processes), times the processes, because their gradients are averaged."""
-        total = torch.tensor(batch.normaliser, dtype=torch.float64, device=self._accelerator.device)
-        summed = float(self._accelerator.reduce(total, "sum"))
-        return int(self._accelerator.num_processes) / summed
 
     def _add_gradients(self, held: list[Tensor] | None) -> list[Tensor]:
         mine = [torch.zeros_like(p) if p.grad is None else p.grad for p in self._parameters]

@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
+from accelerate import Accelerator
 from torch import Tensor
 
 from .batch import Batch, MicroBatch, Skip
 from .loss import Objective, Scores
+
+PARTS = 6
+"""Sums that a `Tally` keeps for each micro-batch."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,13 +61,28 @@ def known(value: float) -> float | None:
 
 
 class Tally:
-    """Sums over the micro-batches of one epoch, kept on the device until they are asked for."""
+    """Sums over the micro-batches of one epoch, kept on the device until they are asked for.
+
+    In several processes each adds its own, and `gather` makes them those of all.
+    """
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._sums: list[Tensor] = []
         self._peaks: list[Tensor] = []
         self._gaps = torch.zeros(len(batch.roles), dtype=torch.float64)
+
+    def gather(self, accelerator: Accelerator) -> None:
+        """Take in what the other processes added; called by all of them."""
+        if accelerator.num_processes == 1:
+            return
+        device = accelerator.device
+        zeros = torch.zeros(PARTS, dtype=torch.float64, device=device)
+        own = torch.stack(self._sums).sum(0) if self._sums else zeros
+        peak = torch.stack(self._peaks).max() if self._peaks else zeros.float()[0]
+        self._sums = [accelerator.reduce(own, "sum")]
+        self._gaps = accelerator.reduce(self._gaps.to(device), "sum").cpu()
+        self._peaks = [accelerator.gather(peak[None]).max()]
 
     def add(self, micro: MicroBatch, scores: Scores, terms: Objective, cap: float) -> None:
         """Take in one micro-batch."""
