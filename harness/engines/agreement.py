@@ -1,20 +1,24 @@
 """Do two engines draw the same? Greedy completions of one model, token by token, and every first difference explained.
 
     python -m spadework.harness.engines.agreement MODEL [--python PYTHON] [--tokens 64] [--prompts FILE]
+    python -m spadework.harness.engines.agreement MODEL --task reasoning_gym --task acebench_agent --limit 20
 
-MODEL is opened with transformers and with vLLM in float32. Rounding may part them only where the model itself is
-undecided: at each first difference the two best log-probs, by transformers' own uncached forward, are to lie closer
-than `CLOSE`. Exit code 0 when at least `SHARE` of the completions are equal and every difference is explained, else 1.
+MODEL is opened with transformers and with vLLM in float32. What is drawn from are prompts that ship, those of a file,
+or what benchmarks ask first of their items. Rounding may part the engines only where the model itself is undecided: at
+each first difference the two best log-probs, by transformers' own uncached forward, are to lie closer than `CLOSE`.
+Exit code 0 when at least `SHARE` of the completions are equal and every difference is explained, else 1. Items are
+named by hash: the text of none is printed.
 """
 
 import argparse
 import sys
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 from ..errors import ExitCode, SpadeworkError
-from ..types import Completion, Message, Model, Request, Sampling
+from ..types import Completion, Finish, Message, Model, Request, Sampling
 from .located import locate
 from .opening import open_model
 from .parts import Parts
@@ -59,6 +63,8 @@ class Agreement:
     tokens: int
     """Tokens of the first engine's completions."""
     differences: tuple[Difference, ...]
+    no_room: tuple[int, ...] = ()
+    """Prompts that are longer than the context, on both engines; they are not compared."""
 
     @property
     def equal(self) -> int:
@@ -68,26 +74,32 @@ class Agreement:
     @property
     def holds(self) -> bool:
         """Whether enough are equal and every difference lies where the model was undecided."""
-        return self.equal >= SHARE * self.compared and all(one.gap < CLOSE for one in self.differences)
+        enough = self.compared > 0 and self.equal >= SHARE * self.compared
+        return enough and all(one.gap < CLOSE for one in self.differences)
 
 
 def compare(first: Model, second: Model, requests: Sequence[Request], top_gap: TopGap) -> Agreement:
     """Both engines on the same greedy requests. A completion that failed is an error of this comparison."""
-    drawn = [[one.ids for one in checked(model, requests)] for model in (first, second)]
-    differences = []
-    for at, (request, a, b) in enumerate(zip(requests, *drawn)):
+    drawn = [checked(model, requests) for model in (first, second)]
+    differences, no_room = [], []
+    for at, (request, left, right) in enumerate(zip(requests, *drawn)):
+        if left.finish is right.finish is Finish.CONTEXT:
+            no_room.append(at)
+            continue
+        a, b = left.ids, right.ids
         place = parting(a, b)
         if place is not None:
             gap = top_gap(request, a[:place])
             one, other = (ids[place] if place < len(ids) else None for ids in (a, b))
             differences.append(Difference(at, place, one, other, gap))
-    return Agreement(len(requests), sum(map(len, drawn[0])), tuple(differences))
+    tokens = sum(len(one.ids) for one in drawn[0])
+    return Agreement(len(requests) - len(no_room), tokens, tuple(differences), tuple(no_room))
 
 
 def checked(model: Model, requests: Sequence[Request]) -> list[Completion]:
     """The completions, all of them there."""
     answers = model.generate(requests)
-    wrong = [one.error for one in answers if one.error]
+    wrong = [one.error for one in answers if one.finish is Finish.FAILED]
     if wrong:
         raise SpadeworkError(f"{len(wrong)} of {len(answers)} requests were not answered, the first because {wrong[0]}")
     return answers
@@ -123,19 +135,51 @@ class Reference:
         return float(best[0] - best[1])
 
 
-def table(agreement: Agreement, prompts: Sequence[str]) -> str:
-    """For people: the count, then a line a difference."""
+def table(agreement: Agreement, asked: Sequence["Named"]) -> str:
+    """For people: the count, one for each source, then a line a difference."""
     lines = [
         f"{agreement.equal} of {agreement.compared} greedy completions are equal "
-        f"({agreement.tokens} tokens; wanted {SHARE:.0%})"
+        f"({agreement.tokens:,} tokens; wanted {SHARE:.0%})"
     ]
+    left_out = set(agreement.no_room)
+    compared = Counter(one.source for at, one in enumerate(asked) if at not in left_out)
+    parted = Counter(asked[one.prompt].source for one in agreement.differences)
+    lines += [f"  {source}: {count - parted[source]} of {count}" for source, count in compared.items()]
+    lines += [f"  {len(left_out)} prompts are longer than the context and not compared"] if left_out else []
     for one in agreement.differences:
         verdict = "undecided" if one.gap < CLOSE else "NOT EXPLAINED"
         lines.append(
-            f"  prompt {one.prompt} ({prompts[one.prompt][:40]!r}), token {one.at}: {one.first} against {one.second}, "
+            f"  {asked[one.prompt].label}, token {one.at}: {one.first} against {one.second}, "
             f"best two log-probs {one.gap:.2e} apart: {verdict}"
         )
     return "\n".join(lines)
+
+
+class Named(NamedTuple):
+    """A request, and how people are told of it."""
+
+    source: str
+    name: str
+    request: Request
+
+    @property
+    def label(self) -> str:
+        """Both, short."""
+        return f"{self.source} {self.name[:40]!r}"
+
+
+def shipped(prompts: Sequence[str]) -> list[Named]:
+    """Prompts as requests."""
+    return [
+        Named("prompt", text, Request(messages=(Message(role="user", content=text),), sampling=Sampling(), seed=at))
+        for at, text in enumerate(prompts)
+    ]
+
+
+def greedy(one: Named, tokens: int) -> Named:
+    """The same, drawn without chance and no longer than `tokens`."""
+    sampling = replace(one.request.sampling, temperature=0.0, top_p=1.0, top_k=0, max_new_tokens=tokens)
+    return one._replace(request=replace(one.request, sampling=sampling))
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -145,7 +189,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", default="", help="Python of the environment that holds vLLM")
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--prompts", type=Path, help="a file with one prompt a line (default: 24 that ship)")
+    parser.add_argument("--task", action="append", default=[], help="what this task asks first; repeatable")
+    parser.add_argument("--preset", action="append", default=[], metavar="[TASK=]NAME", help="protocol; repeatable")
+    parser.add_argument("--data", action="append", default=[], metavar="[TASK=]DIR", help="where the data lie")
+    parser.add_argument("--limit", action="append", default=[], metavar="[TASK=]N", help="the first N items of a task")
     parser.add_argument("--memory", type=float, default=0.0, help="of vLLM: GiB of a CPU's cache, share of a GPU")
+    parser.add_argument("--eager", action="store_true", help="vLLM without compilation: starts sooner, draws slower")
     arguments = parser.parse_args(words)
     try:
         return int(run(arguments))
@@ -156,19 +205,29 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def run(arguments: argparse.Namespace) -> ExitCode:
     """Open, compare, print."""
-    prompts = PROMPTS if arguments.prompts is None else tuple(filter(None, arguments.prompts.read_text().splitlines()))
-    sampling = Sampling(temperature=0.0, max_new_tokens=arguments.tokens)
-    asked = [
-        Request(messages=(Message(role="user", content=text),), sampling=sampling, seed=at)
-        for at, text in enumerate(prompts)
-    ]
-    vllm: Options = {"dtype": "float32", "python": arguments.python, "memory": arguments.memory}
+    asked = [greedy(one, arguments.tokens) for one in wanted(arguments)]
+    requests = [one.request for one in asked]
+    vllm: Options = {
+        "dtype": "float32", "python": arguments.python, "memory": arguments.memory, "eager": arguments.eager
+    }  # fmt: skip
     with open_model(arguments.model, "vllm", vllm) as served:
         with open_model(arguments.model, "transformers", {"dtype": "float32"}) as local:
-            found = compare(local.model, served.model, asked, Reference(arguments.model))
+            found = compare(local.model, served.model, requests, Reference(arguments.model))
         print(f"{local.identity.engine_version}; {served.identity.engine_version}")
-    print(table(found, prompts))
+    print(table(found, asked))
     return ExitCode.OK if found.holds else ExitCode.VERDICT_FAIL
+
+
+def wanted(arguments: argparse.Namespace) -> list[Named]:
+    """What is to be drawn from."""
+    if arguments.task:
+        from ..evaluation.first_asked import asked_first
+        from ..evaluation.plan import Wish
+
+        wish = Wish(tasks=arguments.task, presets=arguments.preset, data=arguments.data, limit=arguments.limit)
+        return [Named(*one) for one in asked_first(wish)]
+    lines = PROMPTS if arguments.prompts is None else arguments.prompts.read_text().splitlines()
+    return shipped([line for line in lines if line])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """The comparison of two engines, on scripted ones and on two tiny models."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
 import pytest
 import torch
 
-from spadework.harness.engines.agreement import CLOSE, Reference, compare, parting, table
+from spadework.harness.engines.agreement import CLOSE, Named, Reference, compare, greedy, parting, shipped, table
 from spadework.harness.engines.opening import open_model
 from spadework.harness.errors import SpadeworkError
 from spadework.harness.scripted import ScriptedChat, ScriptedModel
@@ -16,7 +17,8 @@ from . import tiny_folder
 
 torch.set_num_threads(1)
 REQUESTS = [Request(ids=[at], sampling=Sampling(temperature=0.0), seed=0) for at in range(20)]
-NAMES = [f"prompt {at}" for at in range(20)]
+NAMED = [Named("odd" if at % 2 else "even", f"item {at}", request) for at, request in enumerate(REQUESTS)]
+NO_ROOM = Completion(ids=(), logprobs=(), text="", finish=Finish.CONTEXT, error="no room")
 
 
 def drawing(*, other_at: int | None = None) -> ScriptedModel:
@@ -38,13 +40,34 @@ def test_a_difference_is_listed_and_holds_only_where_the_model_was_undecided() -
     found = compare(drawing(), drawing(other_at=3), REQUESTS, undecided)
     (one,) = found.differences
     assert (one.prompt, one.at, one.first, one.second) == (3, 1, 6, 9)
-    assert found.holds and "prompt 3 ('prompt 3'), token 1: 6 against 9" in table(found, NAMES)
+    told = table(found, NAMED)
+    assert found.holds and "odd 'item 3', token 1: 6 against 9, best two log-probs 5.00e-04 apart: undecided" in told
+    assert "  odd: 9 of 10\n" in told and "  even: 10 of 10\n" in told
     decided = compare(drawing(), drawing(other_at=3), REQUESTS, lambda request, drawn: 0.5)
-    assert not decided.holds and "5.00e-01 apart: NOT EXPLAINED" in table(decided, NAMES)
+    assert not decided.holds and "5.00e-01 apart: NOT EXPLAINED" in table(decided, NAMED)
 
 
 def test_too_many_differences_do_not_hold_however_close() -> None:
     assert not compare(drawing(), drawing(other_at=3), REQUESTS[:8], undecided).holds
+
+
+def test_a_prompt_longer_than_the_context_is_told_and_counts_for_nothing() -> None:
+    def full(asked: Request) -> Completion:
+        return NO_ROOM if asked.ids[0] % 2 else Completion(ids=(5,), logprobs=(0.0,), text="", finish=Finish.STOP)
+
+    found = compare(ScriptedChat(full), ScriptedChat(full), REQUESTS, undecided)
+    assert (found.equal, found.compared, found.tokens, len(found.no_room), found.holds) == (10, 10, 10, 10, True)
+    assert "10 prompts are longer than the context" in table(found, NAMED) and "odd" not in table(found, NAMED)
+    nothing = ScriptedChat(lambda asked: NO_ROOM)
+    assert not compare(nothing, nothing, REQUESTS, undecided).holds
+
+
+def test_what_is_compared_is_drawn_without_chance_and_ends_as_the_task_wants() -> None:
+    (one,) = shipped(["hello"])
+    wanted = Sampling(temperature=0.7, top_p=0.5, top_k=3, max_new_tokens=9000, stop_texts=("END",))
+    asked = greedy(one._replace(request=replace(one.request, sampling=wanted)), 64).request
+    assert asked.sampling == Sampling(temperature=0.0, max_new_tokens=64, stop_texts=("END",))
+    assert asked.messages == one.request.messages
 
 
 def test_a_completion_that_goes_on_where_the_other_ends_parts_there() -> None:

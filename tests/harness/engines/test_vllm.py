@@ -77,7 +77,8 @@ def test_greedy_completions_are_those_of_the_engine_in_process(
 ) -> None:
     requests = [asked("word " * at, max_new_tokens=64) for at in range(24)]
     found = agreement.compare(local.model, served.model, requests, agreement.Reference(str(folder)))
-    assert found.holds, agreement.table(found, [str(at) for at in range(24)])
+    named = [agreement.Named("word", str(at), request) for at, request in enumerate(requests)]
+    assert found.holds, agreement.table(found, named)
     ours, theirs = local.model.generate(requests), served.model.generate(requests)
     same = [at for at in range(24) if ours[at].ids == theirs[at].ids]
     for at in same:
