@@ -18,6 +18,7 @@ BENCHES: dict[str, str] = {
     "play": "spadework.training.bench_play:main",
     "gate": "spadework.harness.gate.bench:main",
     "compare": "spadework.harness.comparing.bench:main",
+    "report": "spadework.harness.report.bench:main",
     "lm_eval": "spadework.tasks.bench_lm_eval:main",
     "inspect": "spadework.tasks.bench_inspect:main",
 }

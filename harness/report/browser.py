@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,10 @@ class Browser:
         """What a function body in JavaScript returns; its arguments are `arguments[0]` and so on."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def run_async(self, script: str, *arguments: object) -> Any:
+        """What a function body hands to the function that is its last argument, sooner or later."""
+        return self._ask("POST", "/execute/async", {"script": script, "args": list(arguments)})
+
     def resize(self, width: int, height: int = 900) -> None:
         """The size of the page in CSS pixels, narrower than a window could be."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -71,7 +75,7 @@ class Browser:
         shot = self.command("Page.captureScreenshot", part)
         path.write_bytes(base64.b64decode(shot["data"]))
 
-    def command(self, name: str, parameters: dict[str, object]) -> Any:
+    def command(self, name: str, parameters: Mapping[str, object]) -> Any:
         """A command of the DevTools protocol."""
         return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
 
@@ -80,7 +84,7 @@ class Browser:
         width, height = self.run(size)
         return {"x": 0, "y": 0, "width": width, "height": min(height, 16_000), "scale": 1}
 
-    def _ask(self, method: str, path: str, body: dict[str, object]) -> Any:
+    def _ask(self, method: str, path: str, body: Mapping[str, object]) -> Any:
         return ask(method, self.address + path, body)
 
 
@@ -90,7 +94,8 @@ def browser() -> Iterator[Browser]:
     chromium, driver = (next(filter(None, map(shutil.which, names))) for names in (BROWSERS, DRIVERS))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, _driver(driver) as address:
         options = {"binary": chromium, "args": [*FLAGS, f"--user-data-dir={profile}"]}
-        wanted = {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}
+        limits = dict.fromkeys(("script", "pageLoad"), int(1000 * PATIENCE_S))
+        wanted = {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options, "timeouts": limits}}
         session = ask("POST", f"{address}/session", {"capabilities": wanted})["sessionId"]
         try:
             yield Browser(f"{address}/session/{session}")
@@ -119,7 +124,7 @@ def _driver(program: str) -> Iterator[str]:
             process.stdout.close()
 
 
-def ask(method: str, address: str, body: dict[str, object] | None) -> Any:
+def ask(method: str, address: str, body: Mapping[str, object] | None) -> Any:
     """One request of WebDriver. Raises RuntimeError with the driver's words."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(address, data, {"Content-Type": "application/json"}, method=method)

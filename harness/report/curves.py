@@ -137,7 +137,7 @@ def _panel(question: Question, sides: Sequence[Side], rows: Rows) -> Panel | Non
     if not drawn:
         return None
     every = [point for one in drawn for point in one.points]
-    x = axis([point.step for point in every], whole=True)
+    x = axis([0.0, *(point.step for point in every)], whole=True)
     y = axis([value for point in every for value in (point.low, point.high)])
     present = {one.side for one in drawn}
     absent = tuple(side.label for place, side in enumerate(sides) if place not in present)

@@ -84,7 +84,7 @@ def refusals(sides: Sequence[Side]) -> dict[tuple[int, str], str]:
         for name in columns_of(sides):
             lack = [one.label for one in (sides[0], side) if one.subject is None or name not in one.subject.columns]
             if lack:
-                found[place, name] = f"{' and '.join(lack)} did not play it."
+                found[place, name] = f"no samples in {' and '.join(lack)}."
                 continue
             assert first and side.subject
             try:

@@ -26,7 +26,7 @@ from .settings import config_settings, origin_settings
 from .values import Side
 
 ANSWERS_BUDGET, SOURCES_BUDGET = 9_000_000, 5_000_000
-"""Characters of all answers together, and of all texts of environments; what is beyond is cut and says so."""
+"""Bytes of all answers together, and of all texts of environments; what is beyond is cut and says so."""
 TEMPLATES = ("page.html", "parts.html")
 SCRIPTS = ("base.js", "pages.js", "samples.js", "environments.js", "charts.js", "start.js")
 """One after the other they are the page's script."""
@@ -49,8 +49,8 @@ def render(sides: Sequence[Side], head: Head) -> str:
     drawn = panels(QUESTIONS, sides, rows_of)
     samples = benchmarks(sides, answers, found.refused)
     made = environments(sides, sources)
-    texts, cut_at = answers.within(ANSWERS_BUDGET)
-    written, sources_cut_at = sources.within(SOURCES_BUDGET)
+    texts, answers_cut = answers.within(ANSWERS_BUDGET)
+    written, sources_cut = sources.within(SOURCES_BUDGET)
     labels = [side.label for side in sides]
     bars = [(name, outcome_bars(sides, name)) for name in columns_of(sides)]
     script = "\n".join(map(_file, SCRIPTS))
@@ -67,7 +67,7 @@ def render(sides: Sequence[Side], head: Head) -> str:
         refusals=_refusals(found, labels),
         bars=bars, outcomes=(*LEGEND, "unplayed"),
         occurring={outcome for _, own in bars for bar in own for outcome, _, _ in bar.parts},
-        environments=made, answers_cut_at=cut_at, sources_cut_at=sources_cut_at, with_texts=bool(texts),
+        environments=made, answers_cut=answers_cut, sources_cut=sources_cut, with_texts=bool(texts),
         config=config_settings(sides), origins=origin_settings(sides),
     )  # fmt: skip
 
@@ -103,7 +103,11 @@ def _points(panel: Panel) -> dict[str, object]:
 
 
 def _refusals(found: Forest, labels: Sequence[str]) -> list[str]:
-    return [f"{labels[side]}, {name}: {reason}" for (side, name), reason in found.refused.items()]
+    """One text for each side and reason."""
+    names: dict[tuple[int, str], list[str]] = {}
+    for (side, name), reason in found.refused.items():
+        names.setdefault((side, reason), []).append(name)
+    return [f"{labels[side]}, {', '.join(own)}: {reason}" for (side, reason), own in names.items()]
 
 
 @lru_cache(maxsize=1)

@@ -51,7 +51,7 @@ def read_side(word: str, root: Path = Path()) -> Side:
     # Some run has nothing to score yet; the others are scored, and all of them are shown.
     done = [str(folder) for folder in folders if folder not in open_ones]
     own = read_subject(",".join(done), root) if done else None
-    label = label or Path(runs.rstrip("/")).name
+    label = label or short(Path(runs.rstrip("/")))
     return _side(label, replace(own, label=label) if own else None, folders)
 
 
@@ -60,6 +60,11 @@ def _named(word: str, root: Path) -> tuple[str, str]:
     label, equals, runs = word.partition("=")
     given = equals and "/" not in label and not (root / word).exists()
     return (label, runs) if given else ("", word)
+
+
+def short(path: Path) -> str:
+    """The name of a folder, and of a seed's the one above it too."""
+    return f"{path.parent.name}/{path.name}" if path.name.startswith("seed") and path.parent.name else path.name
 
 
 def _folders(part: str, root: Path) -> list[Path]:

@@ -13,6 +13,7 @@ reward is 1 for right and 0 for all else. `answers` and `details` are places in 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,12 +40,20 @@ class Texts:
         """Number of a text, -1 for none."""
         return -1 if text is None else self._places.setdefault(text, len(self._places))
 
-    def within(self, budget: int) -> tuple[list[str], int | None]:
-        """All texts in the order of their numbers, cut so that they hold at most so many characters together, and the
-        length they were cut at (None: none was cut)."""
+    def within(self, budget: int) -> tuple[list[str], bool]:
+        """All texts in the order of their numbers, the longest cut so that in the page they take about so many bytes
+        together, and whether any was cut."""
         texts = list(self._places)
-        limit = fitting([len(text) for text in texts], budget)
-        return [text if limit is None or len(text) <= limit else cut(text, limit) for text in texts], limit
+        sizes = [size(text) for text in texts]
+        limit = fitting(sizes, budget)
+        if limit is None:
+            return texts, False
+        return [text if own <= limit else cut(text, len(text) * limit // own) for text, own in zip(texts, sizes)], True
+
+
+def size(text: str) -> int:
+    """Bytes of a text in the page: as JSON, in which three characters of markup are escaped."""
+    return len(msgspec.json.encode(text)) + 5 * sum(map(text.count, "<>&"))
 
 
 def fitting(lengths: Sequence[int], budget: int) -> int | None:

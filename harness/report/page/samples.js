@@ -14,22 +14,21 @@ function samplesOf(side, item, all) {
 }
 
 /** Share of right samples by item; NaN where none was scored. */
-function shares(side, items, all) {
-  const right = all.legend.outcomes.indexOf("right");
+function shares(side, items, legend) {
+  const each = side.seeds.length * side.repeats, right = legend.letters[legend.outcomes.indexOf("right")];
+  const scored = new Set([...legend.letters].filter((_, code) => !legend.unscored.includes(code)));
   return Float64Array.from({ length: items }, (_, item) => {
     let n = 0, won = 0;
-    for (const sample of samplesOf(side, item, all)) {
-      if (!sample || all.legend.unscored.includes(sample[0])) continue;
-      n += 1;
-      won += sample[0] === right;
+    for (let at = item * each; at < (item + 1) * each; at += 1) {
+      n += scored.has(side.outcomes[at]);
+      won += side.outcomes[at] === right;
     }
-    return n ? won / n : NaN;
+    return won / n;
   });
 }
 
 function samples(viewer) {
   const all = data("samples"), form = viewer.querySelector("form"), labels = all.labels;
-  for (const one of all.benchmarks) one.shares = one.sides.map((side) => side && shares(side, one.items.length, all));
   let restart = () => {};
   const again = () => restart();
   const benchmark = choice(form, "benchmark", "benchmark", all.benchmarks.map((one, n) => [n, one.name]), () => { categories(); again(); });
@@ -42,7 +41,8 @@ function samples(viewer) {
   const text = search(form, "text in id, answer, detail", again);
 
   function categories() {
-    const names = all.benchmarks[benchmark.value].categories;
+    const one = all.benchmarks[benchmark.value], names = one.categories;
+    one.shares ||= one.sides.map((side) => side && shares(side, one.items.length, all.legend));
     category.replaceChildren(...[["", "all"], ...names.map((name, n) => [n, name])].map(([value, name]) => make("option", { value }, name)));
   }
 
