@@ -8,7 +8,7 @@ Shapes: S seeds, I items in sorted order, R samples of an item and seed.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -30,12 +30,14 @@ class Stamp:
     """What must agree before two columns may be paired."""
 
     preset: str
-    """The protocol's name, a star where something of it was changed, with the changes behind it."""
+    """The protocol's name, a star where something of it was changed, with the changed values behind it."""
     scorer: str
     task: str
     """Digest of the items the run was asked to play."""
     limit: int | None = None
     """The run was asked to play the first so many items only."""
+    protocol: Mapping[str, object] = field(default_factory=dict)
+    """What the preset says, key by key, since a name may mean something else in another version. Empty if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)

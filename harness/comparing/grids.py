@@ -7,7 +7,7 @@ from ..tables.words import p_text
 from .columns import Metric
 from .flips import Side
 from .rows import Comparison, Row
-from .words import amount, counted, interval, step
+from .words import amount, counted, interval, size, step
 
 TESTS = {PairedTest.MCNEMAR: "McNemar", PairedTest.SIGN_FLIP: "sign flip", PairedTest.SEEDS: "t over seeds"}
 ANSWER_CHARACTERS = 60
@@ -30,8 +30,8 @@ def differences(comparison: Comparison) -> Grid:
     several = len(comparison.subjects) > 2
     head = (
         "column", *(("run",) if several else ()), base, "value" if several else comparison.subjects[1].label,
-        "points" if metric == "right" else "difference", "95 % interval", "p", "p Holm", "items", "seeds", "up, down",
-        "test",
+        "points" if metric == "right" else "difference", "95 % interval", "detectable", "p", "p Holm", "items",
+        "seeds", "up, down", "test",
     )  # fmt: skip
     rows = []
     for row in comparison.rows:
@@ -45,9 +45,9 @@ def _line(row: Row, name: str, metric: Metric, several: bool) -> tuple[str, ...]
     found = row.difference
     return (
         name, *((row.new,) if several else ()), amount(row.value_base, metric), amount(row.value_new, metric),
-        step(found.value, metric), interval(row, metric), p_text(found.p).removeprefix("= "),
-        p_text(found.p_holm).removeprefix("= "), f"{found.n_items:,}", str(found.n_seeds),
-        f"{found.n_better:,}, {found.n_worse:,}", TESTS[found.test],
+        step(found.value, metric), interval(row, metric), size(found.detectable, metric).partition(" ")[0],
+        p_text(found.p).removeprefix("= "), p_text(found.p_holm).removeprefix("= "), f"{found.n_items:,}",
+        str(found.n_seeds), f"{found.n_better:,}, {found.n_worse:,}", TESTS[found.test],
     )  # fmt: skip
 
 

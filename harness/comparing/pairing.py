@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..config import difference
 from ..errors import InputError
 from ..statistics import Floats, item_means, macro_mean, strata_members
 from .columns import Column, Metric, Subject
@@ -107,8 +108,10 @@ def _clashes(first: Column, second: Column, shared: Shared, same_I: Sequence[str
     """What differs of what must agree, with the words for it."""
     one, other = first.stamp, second.stamp
     found = {}
-    if one.preset != other.preset:
-        found["preset"] = f"preset {one.preset} against {other.preset}"
+    keys = difference(one.protocol, other.protocol) if one.protocol and other.protocol else []
+    if keys or one.preset != other.preset:
+        where = f", which differ in {', '.join(keys)}" if keys else ""
+        found["preset"] = f"preset {one.preset} against {other.preset}{where}"
     if one.scorer != other.scorer:
         found["scorer"] = f"scorer {one.scorer} against {other.scorer}"
     if shared.other_gold:

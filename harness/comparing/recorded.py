@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..answers import UNPLAYED, UNSCORED, ItemList
+from ..config import flatten
 from ..errors import InputError
 from ..evaluation.due import group_of
 from ..evaluation.records import Record
@@ -22,6 +23,9 @@ from ..evaluation.settings import EvaluationSettings, TaskSettings
 from ..statistics import Floats
 from ..store import RECORDS
 from .columns import Column, Stamp, Texts, code_of
+
+UNPLAYED_KEYS = ("source", "expect.", "benchmark", "name")
+"""Keys of a preset that say nothing of how it is played."""
 
 
 def read_columns(run: Path, settings: EvaluationSettings) -> dict[str, Column]:
@@ -87,8 +91,12 @@ def _column(name: str, settings: EvaluationSettings, records: Sequence[Record], 
 
 
 def _stamp(task: TaskSettings) -> Stamp:
-    changed = f"*({', '.join(task.changed)})" if task.changed else ""
-    return Stamp(preset=task.preset.name + changed, scorer=task.scorer_version, task=task.items, limit=task.limit)
+    says = flatten(msgspec.to_builtins(task.preset))
+    changed = ", ".join(f"{key}={says.get(key)}" for key in task.changed)
+    return Stamp(
+        preset=task.preset.name + (f"*({changed})" if changed else ""), scorer=task.scorer_version, task=task.items,
+        limit=task.limit, protocol={key: value for key, value in says.items() if not key.startswith(UNPLAYED_KEYS)},
+    )  # fmt: skip
 
 
 def _samples(items: Sequence[str], task: TaskSettings, records: Sequence[Record], path: Path) -> _Samples:

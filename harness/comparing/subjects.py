@@ -208,7 +208,7 @@ def _agreeing(columns: Sequence[Column], parts: Sequence[Subject]) -> Column:
     first = columns[0]
     seen: dict[int, str] = {}
     for column, part in zip(columns, parts, strict=True):
-        differ = [key for key in ("preset", "scorer", "task", "limit") if _differ(key, column, first)]
+        differ = [key for key in ("preset", "protocol", "scorer", "task", "limit") if _differ(key, column, first)]
         if differ or column.listed != first.listed:
             what = f"another {', another '.join(differ)}" if differ else "other items"
             raise InputError(

@@ -122,6 +122,17 @@ def test_another_protocol_is_refused_until_it_is_allowed_by_name(
     assert f"as --allow {key.partition(',')[0]} permits" in spadework("compare", old, new, "--allow", key).out
 
 
+def test_a_preset_that_means_something_else_under_the_same_name_is_refused_with_the_key(
+    old: Path, tmp_path: Path
+) -> None:
+    new = other(tmp_path)
+    config = (new / "config.json").read_text()
+    assert '"temperature":1.0' in config
+    (new / "config.json").write_text(config.replace('"temperature":1.0', '"temperature":0.5'))
+    assert "preset official against official, which differ in sampling.temperature" in refused(old, new)
+    assert compared(old, new, "--allow", "preset")["rows"][0]["n_items"] == 40
+
+
 def test_another_limit_alone_is_no_refusal_and_other_golds_are(old: Path, tmp_path: Path) -> None:
     fewer = other(tmp_path, samples=answers(10, range(7)), limit=10, digest="0ther")
     assert compared(old, fewer)["rows"][0]["n_items"] == 10

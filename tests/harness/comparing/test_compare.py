@@ -94,6 +94,15 @@ def test_every_changed_item_is_listed_with_both_answers(example: tuple[Path, Pat
     assert "items changed" not in spadework("compare", *example, "--flips", "0").out
 
 
+def test_an_answer_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    runs = [
+        write_evaluation(tmp_path / name, Task(samples={"a-\x1b[31m": [outcome]}))
+        for name, outcome in (("old", RIGHT), ("new", WRONG))
+    ]
+    said = spadework("compare", *runs).out
+    assert "1 item changed" in said and "\x1b" not in said
+
+
 def test_of_an_item_with_several_samples_the_flip_shows_those_that_differ(tmp_path: Path) -> None:
     old = write_evaluation(tmp_path / "old", Task(samples={"a-1": [RIGHT, WRONG, WRONG], "a-2": [WRONG] * 3}))
     new = write_evaluation(tmp_path / "new", Task(samples={"a-1": [RIGHT, RIGHT, WRONG], "a-2": [WRONG] * 3}))
