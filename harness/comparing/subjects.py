@@ -135,7 +135,7 @@ def _evaluated(path: Path, settings: EvaluationSettings) -> Subject:
 
 
 def _packed(path: Path, row: str) -> list[Run]:
-    runs = list(read_packed(path.parent, [row], path.parent.name).runs[row])
+    runs = list(read_packed(path.parent, [row], path.resolve().parent.name).runs[row])
     if not runs:
         raise InputError(f"{path} holds no run; pack the runs anew with `spadework table FILE --pack`.")
     return runs

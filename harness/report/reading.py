@@ -134,7 +134,7 @@ def _details(run: Path) -> Mapping[str, Mapping[tuple[str, int], str]]:
 def _packed(path: Path) -> list[RunFiles]:
     row = path.name.removesuffix(PACKED_SUFFIX)
     found = []
-    for run in read_packed(path.parent, [row], path.parent.name).runs[row]:
+    for run in read_packed(path.parent, [row], path.resolve().parent.name).runs[row]:
         (document,) = _rows(run.files.get(CONFIG, "{}"), f"{path}, {CONFIG}", whole=True)
         config = document.get("config")
         found.append(RunFiles(
