@@ -26,8 +26,7 @@ def check_before(arguments: Namespace, work: Run, display: ProgressDisplay) -> N
     parts = [forecasts.forecast(name, one.cell.settings.preset, len(one.due)) for name, one in due.items()]
     whole = forecasts.total(parts)
     display.note(forecast_line(whole, rates_of(arguments)))
-    paid = arguments.price is not None or arguments.engine == "openai" or "://" in arguments.model
-    if arguments.no_preflight or not (paid or whole.requests > LONG_REQUESTS):
+    if arguments.no_preflight or not (is_paid(arguments, work) or whole.requests > LONG_REQUESTS):
         return
     findings = [finding for one in due.values() for finding in check(one.cell, AUTOMATIC_ITEMS)]
     faults = [verdict(one) for one in findings if not one.sound]
@@ -37,11 +36,23 @@ def check_before(arguments: Namespace, work: Run, display: ProgressDisplay) -> N
             "`spadework preflight` tells all; mend the task, or give --no-preflight."
         )
     display.note(f"preflight: {len(findings)} players of {len(parts)} tasks end as they should.")
+    for one in findings:
+        if one.note:
+            display.note(f"preflight: {one.task}, {one.player}: {one.note}")
+
+
+def is_paid(arguments: Namespace, work: Run) -> bool:
+    """Whether prices are named, or anybody who is asked (the model, a user, a judge) sits behind an address."""
+    presets = [cell.settings.preset for cell in work.cells]
+    asked = [arguments.model, *(one.user for one in presets), *(one.judge for one in presets)]
+    priced = arguments.price is not None or arguments.other_price is not None
+    return priced or arguments.engine == "openai" or any("://" in name for name in asked)
 
 
 def check(cell: Cell, limit: int | None) -> list[Finding]:
     """The preflight of one task with the exceptions of its presets' file."""
-    return preflight(cell, protocols_of(cell.benchmark, cell.settings.reference).known, limit)
+    protocols = protocols_of(cell.benchmark, cell.settings.reference)
+    return preflight(cell, protocols.known, limit, protocols.unsolved)
 
 
 def preflight_command(arguments: Namespace) -> ExitCode:

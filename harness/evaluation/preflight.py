@@ -7,6 +7,7 @@
 Exceptions stand in the presets' file with their reason. It prints nothing and keeps no text.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from ..types import Completion, Message, Outcome
 from .boundary import attempt
 from .due import picked
 from .players import SIMPLE, cast, gold_replies, simple_replies
-from .presets import Known, PlayerName
+from .presets import Known, PlayerName, Unsolved
 from .run import Cell
 
 MAY_BE_RIGHT: tuple[PlayerName, ...] = ("gold", "constant")
@@ -37,6 +38,11 @@ class Finding:
     faults: tuple[str, ...]
     """What must not be, each with its item."""
     note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """In one word; a player that had nothing to play has shown nothing."""
+        return "FAILED" if self.faults else "ok" if self.played else "NOT CHECKED"
 
     @property
     def sound(self) -> bool:
@@ -67,23 +73,36 @@ class Kept:
         """Nothing is recorded."""
 
 
-def preflight(cell: Cell, known: Sequence[Known], limit: int | None) -> list[Finding]:
+def preflight(
+    cell: Cell, known: Sequence[Known], limit: int | None, unsolved: Sequence[Unsolved] = ()
+) -> list[Finding]:
     """All players on the first `limit` items in the order of their hashes; on all when None."""
     due = [
         Due(item=item, repeat=0, seed=derive(0, "preflight", cell.name, item.id)) for item in picked(cell.items, limit)
     ]
-    return [_gold(cell, due, known), *(_simple(cell, due, known, player) for player in SIMPLE)]
+    return [_gold(cell, due, known, unsolved), *(_simple(cell, due, known, player) for player in SIMPLE)]
 
 
-def _gold(cell: Cell, due: Sequence[Due], known: Sequence[Known]) -> Finding:
+def _gold(cell: Cell, due: Sequence[Due], known: Sequence[Known], unsolved: Sequence[Unsolved]) -> Finding:
     replies = gold_replies(cell.benchmark, due)
     playable = [one for one in due if one.seed in replies]
     results, broken = _played(cell, playable, replies)
     wrong = [(one.item, _gold_fault(cell, one.item, results.get(one.item.id))) for one in playable]
-    unknown = len(due) - len(playable)
-    note = f"{unknown} items have no known solution" if unknown else ""
+    note = _untried(cell, [one.item for one in due if one.seed not in replies], len(due), unsolved)
     faulty = [(item, fault) for item, fault in wrong if fault]
     return _finding(Player(cell, "gold", known, len(playable)), faulty, results, broken, note)
+
+
+def _untried(cell: Cell, items: Sequence[TaskItem], whole: int, unsolved: Sequence[Unsolved]) -> str:
+    """In words, that nothing shows of these items whether a right answer is taken, and why."""
+    if not items:
+        return ""
+    name, whys = cell.settings.preset.name, Counter[str]()
+    for item in items:
+        whys[next((one.why for one in unsolved if one.fits(item, name)), "no reason is given")] += 1
+    told = "; ".join(f"{count:,} since {why}" for why, count in whys.items())
+    count = f"{len(items):,} of {whole:,}"
+    return f"of {count} items no solution is known, so nothing shows that a right one is taken: {told}"
 
 
 def _gold_fault(cell: Cell, item: TaskItem, result: Scored | None) -> str:

@@ -6,6 +6,7 @@
     [presets.validation]
     like = "paper-inloop"              # a difference from another preset of the file
     [[known]]                          # what the preflight may find, with the reason
+    [[unsolved]]                       # items without a known solution, with the reason
 
 An unknown key, a missing number, a value out of its range is one `InputError`. It knows no benchmark.
 """
@@ -66,20 +67,29 @@ class PresetTable(Section, frozen=True, kw_only=True):
     mean: Literal["items", "categories"] = "items"
 
 
-class Known(Section, frozen=True, kw_only=True):
-    """Items on which a player of the preflight may end otherwise than it should: a fault of the data, with why."""
+class Unsolved(Section, frozen=True, kw_only=True):
+    """Items of which no solution is known, with why: no perfect player can show that the grader takes a right one."""
 
-    player: PlayerName
     match: str
     """An item's id or category, with * for any text."""
     why: str
     presets: tuple[str, ...] = ()
     """Only in these; in all when empty."""
 
+    def fits(self, item: TaskItem, preset: str) -> bool:
+        """Whether this is about that item."""
+        named = fnmatchcase(item.id, self.match) or fnmatchcase(item.category, self.match)
+        return named and (not self.presets or preset in self.presets)
+
+
+class Known(Unsolved, frozen=True, kw_only=True):
+    """Items on which a player of the preflight may end otherwise than it should: a fault of the data, with why."""
+
+    player: PlayerName
+
     def covers(self, player: PlayerName, item: TaskItem, preset: str) -> bool:
         """Whether this is about that player on that item."""
-        fits = fnmatchcase(item.id, self.match) or fnmatchcase(item.category, self.match)
-        return player == self.player and fits and (not self.presets or preset in self.presets)
+        return player == self.player and self.fits(item, preset)
 
 
 class PresetFile(Section, frozen=True, kw_only=True):
@@ -89,6 +99,7 @@ class PresetFile(Section, frozen=True, kw_only=True):
     default: str
     presets: dict[str, PresetTable]
     known: tuple[Known, ...] = ()
+    unsolved: tuple[Unsolved, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +110,7 @@ class Protocols:
     default: str
     presets: Mapping[str, Preset]
     known: tuple[Known, ...] = ()
+    unsolved: tuple[Unsolved, ...] = ()
 
     def preset(self, name: str | None) -> Preset:
         """The preset of that name, or the default. Raises InputError with the nearest name."""
@@ -122,8 +134,10 @@ def read_protocols(path: Path) -> Protocols:
     if file.benchmark != path.stem:
         raise InputError(f"{path}: benchmark is {file.benchmark!r}; write the file's own name, {path.stem!r}.")
     made = {name: _preset(file.benchmark, name, one, path) for name, one in file.presets.items()}
-    protocols = Protocols(benchmark=file.benchmark, default=file.default, presets=made, known=file.known)
-    for name in (file.default, *(name for known in file.known for name in known.presets)):
+    protocols = Protocols(
+        benchmark=file.benchmark, default=file.default, presets=made, known=file.known, unsolved=file.unsolved
+    )
+    for name in (file.default, *(name for one in (*file.known, *file.unsolved) for name in one.presets)):
         protocols.preset(name)
     return protocols
 

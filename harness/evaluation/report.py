@@ -126,7 +126,7 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
     table = Table("task", "player", "played", "right", "excused", "verdict", box=None, pad_edge=False)
     for one in findings:
         excused = str(len(one.excused) or DASH)
-        table.add_row(one.task, one.player, str(one.played), str(one.right), excused, "ok" if one.sound else "FAILED")
+        table.add_row(one.task, one.player, str(one.played), str(one.right), excused, one.verdict)
     console.print(table)
     for one in findings:
         if not one.sound:

@@ -55,6 +55,13 @@ class OwnSeeds(Arithmetic):
         super().run(moved, preset, players, sink)
 
 
+class NobodySolved(Arithmetic):
+    """No solution of it is known."""
+
+    def gold_replies(self, item: TaskItem) -> list[Message]:
+        return []
+
+
 class Unreadable(Arithmetic):
     """Its package cannot read the data and says so with a problem in the message."""
 
@@ -66,3 +73,4 @@ class Unreadable(Arithmetic):
 
 PAYS_FOR_NOTHING, PAYS_FOR_NAN, WRONG_GOLD = PaysForNothing(), PaysForNan(), WrongGold()
 CRASHES, SWALLOWS, OWN_SEEDS, UNREADABLE = Crashes(), Swallows(), OwnSeeds(), Unreadable()
+UNSOLVED = NobodySolved()

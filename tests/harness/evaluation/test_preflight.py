@@ -8,7 +8,7 @@ from commands import evaluate, records, scores, spadework
 from spadework.harness.evaluation.check import check
 from spadework.harness.evaluation.plan import Wish, make_plan
 from spadework.harness.evaluation.preflight import Finding, preflight
-from spadework.harness.evaluation.presets import Known
+from spadework.harness.evaluation.presets import Known, Unsolved
 
 
 def findings(task: str, *known: Known) -> dict[str, Finding]:
@@ -55,6 +55,19 @@ def test_a_known_exception_is_excused_with_its_reason_and_only_for_its_items() -
     assert not findings("faulty:WRONG_GOLD", other)["gold"].sound
 
 
+def test_items_without_a_known_solution_are_told_with_the_reason_and_never_called_checked() -> None:
+    """Cases L237 and P116: what no gold solution has tried is no success."""
+    (cell,) = make_plan(Wish(tasks=["faulty:UNSOLVED"])).cells
+    why = Unsolved(match="odd", why="nobody has solved an odd one")
+    gold, *others = preflight(cell, (), None, [why])
+    assert gold.sound and gold.played == 0 and gold.verdict == "NOT CHECKED"
+    assert "of 60 of 60 items no solution is known" in gold.note
+    assert "30 since nobody has solved an odd one" in gold.note and "30 since no reason is given" in gold.note
+    assert [one.verdict for one in others] == ["ok"] * 4
+    told = spadework("preflight", "faulty:UNSOLVED")
+    assert told.returncode == 0 and "NOT CHECKED" in told.stdout and "no solution is known" in told.stdout
+
+
 def test_a_long_or_paid_evaluation_is_checked_first_and_refused_when_its_grader_fails(tmp_path: Path) -> None:
     out = tmp_path / "run"
     refused = evaluate(out, "--task", "faulty:PAYS_FOR_NOTHING", "--price", "1,2")
@@ -63,6 +76,8 @@ def test_a_long_or_paid_evaluation_is_checked_first_and_refused_when_its_grader_
     assert evaluate(out, "--task", "faulty:PAYS_FOR_NOTHING", "--price", "1,2", "--no-preflight").returncode == 0
     short = evaluate(tmp_path / "short", "--task", "faulty:PAYS_FOR_NOTHING")
     assert short.returncode == 0 and "preflight" not in short.stdout
+    users = evaluate(tmp_path / "users", "--task", "faulty:PAYS_FOR_NOTHING", "--other-price", "1,2")
+    assert users.returncode == 1, "users and judges may be paid too"
     long = evaluate(tmp_path / "long", "--preset", "many")
     assert long.returncode == 0 and "preflight: 5 players of 1 tasks end as they should" in long.stdout
 
