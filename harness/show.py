@@ -21,6 +21,8 @@ from .store import CONFIG, ENVIRONMENTS, METRICS, PROVENANCE, RECORDS, SUMMARY, 
 
 DASH = "-"
 """What stands where nothing was measured."""
+ALARMS = "alarms"
+"""Key of a metrics line: what began or ended at its step."""
 
 
 def show_command(arguments: Namespace) -> ExitCode:
@@ -60,10 +62,23 @@ def sections(run: Path) -> dict[str, Mapping[str, object]]:
     for lines in sorted((run / RECORDS).glob("*.jsonl")):
         state[f"records {lines.stem}"] = len(jsonl.read(lines))
     found: dict[str, Mapping[str, object]] = {run.name: state, "config": _settings(config)}
+    if told := alarms(metrics):
+        found["alarms"] = told
     if metrics:
-        found["last metrics"] = metrics[-1]
+        found["last metrics"] = {name: value for name, value in metrics[-1].items() if name != ALARMS}
     if finished:
-        found["summary"] = flatten(read_document(run / SUMMARY))
+        summary = read_document(run / SUMMARY)
+        found["summary"] = flatten({name: value for name, value in summary.items() if name != ALARMS})
+    return found
+
+
+def alarms(metrics: Sequence[jsonl.Row]) -> dict[str, object]:
+    """Every alarm of a run by its step, in order; empty where there was none."""
+    found: dict[str, object] = {}
+    for row in metrics:
+        told = row.get(ALARMS)
+        for one in told if isinstance(told, list) else ():
+            found[f"step {row.get('step')}, {one.get('alarm')} {one.get('event')}"] = one.get("text")
     return found
 
 

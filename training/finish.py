@@ -65,6 +65,7 @@ def finish(run: Run, state: RunState, folder: RunFolder, report: Callable[[str],
             "task_digest": task_digest(items),
             "hints": hint_counts(jsonl.read(folder.path / ENVIRONMENTS)),
             "gates": run.gates,
+            "alarms": state.health.alarms,
             "corpus": run.corpus.report.lines() if run.corpus else [],
         }
     )

@@ -1,9 +1,9 @@
 """The training loop, and the verb `spadework train RECIPE`.
 
 One step: the source supplies environments; the agent plays them; rewards become advantages; the source gives back
-its own samples; one update; one line of metrics; one checkpoint. The rows of the table differ in the source alone. A
-run that was killed goes on at the next step and leaves the same bytes as one that was not: seeds depend on (seed,
-step, index), and everything else lies in the checkpoint.
+its own samples; one update; a look at the run's health; one line of metrics; one checkpoint. The rows of the table
+differ in the source alone. A run that was killed goes on at the next step and leaves the same bytes as one that was
+not: seeds depend on (seed, step, index), and everything else lies in the checkpoint.
 """
 
 import argparse
@@ -25,9 +25,12 @@ from .finish import finish, validate
 from .organism import gate_line, resolve
 from .recipe import Recipe, load_recipe
 from .run import Run, RunState, opened
+from .watch import watch
 
 Report = Callable[[int, int, str], None]
 """(steps done, steps in all, a few words)."""
+Say = Callable[[str], None]
+"""A sentence that people should see: an alarm that begins or ends."""
 
 
 def train(
@@ -36,6 +39,7 @@ def train(
     *,
     fresh: bool = False,
     report: Report = lambda done, total, text: None,
+    say: Say = lambda text: None,
     sandbox_policy: SandboxPolicy | None = None,
 ) -> None:
     """Train and evaluate one run in its folder; a finished one is left as it is. The sandbox's policy is no part of the
@@ -55,6 +59,8 @@ def train(
                 state = train_step(run, state, step, folder)
                 run.save(folder, state)
                 report(step + 1, steps, _words(state))
+                for told in state.health.told_at(step):
+                    say(f"step {step + 1}: {told['text']}")
             finish(run, state, folder, lambda text: report(steps, steps, text))
 
 
@@ -75,24 +81,23 @@ def train_step(run: Run, state: RunState, step: int, folder: RunFolder) -> RunSt
     run.engine.forget()
     updated = time.perf_counter()
     figures = of_step(episodes, agent, supply.counts)
+    line = {**figures.line, **run.source_figures(), **update_line(stats)}
     state = state.after(step, supply.programs, figures, skipped=stats.skipped is not None)
+    state, health = watch(run, state, step, episodes, line)
+    watched = time.perf_counter()
     state, validated = validate(run, state)
     ended = time.perf_counter()
     state = state.spent(ended - began)
     folder.metrics(step, {
-        **figures.line, **run.source_figures(), **update_line(stats), **validated,
+        **line, **health, **validated,
         "seconds": {"supply": supplied - began, "play": played - supplied, "programs": in_programs,
-                    "update": updated - played, "validate": ended - updated},
+                    "update": updated - played, "health": watched - updated, "validate": ended - watched},
     })  # fmt: skip
     stops = state.empty_windows >= run.recipe.stop_after_empty
     if (step + 1) % run.recipe.window == 0 or step + 1 == run.recipe.steps or stops:
         folder.environments(run.source_report(step))
     if stops:
-        raise TrainingStopped(
-            f"{state.empty_windows} window{'s' * (state.empty_windows > 1)} in a row had no valid program; look at the "
-            f"reasons with `spadework envs {folder.path} --all`, then start from a better checkpoint or raise "
-            "designer.attempts."
-        )
+        raise _nothing_valid(state, folder)
     return state
 
 
@@ -107,6 +112,7 @@ def train_command(args: argparse.Namespace) -> ExitCode:
             out,
             fresh=args.fresh,
             report=lambda done, total, text: display.update(recipe.row, done, total, text),
+            say=lambda text: display.note(f"{recipe.row}: {text}"),
             sandbox_policy=SandboxPolicy(insecure=args.insecure),
         )
     for line in (*corpus_lines(out), f"finished: {out}"):
@@ -134,6 +140,16 @@ class interruptible:  # noqa: N801
         raise KeyboardInterrupt
 
 
+def _nothing_valid(state: RunState, folder: RunFolder) -> TrainingStopped:
+    return TrainingStopped(
+        f"{state.empty_windows} window{'s' * (state.empty_windows > 1)} in a row had no valid program; look at the "
+        f"reasons with `spadework envs {folder.path} --all`, then start from a better checkpoint or raise "
+        "designer.attempts."
+    )
+
+
 def _words(state: RunState) -> str:
-    best = "" if state.best is None else f"  validation {state.best:.3f} at {state.chosen}"
-    return f"return {state.last_return:.2f}{best}" if state.last_return is not None else best
+    words = [] if state.last_return is None else [f"return {state.last_return:.2f}"]
+    words += [] if state.best is None else [f"validation {state.best:.3f} at {state.chosen}"]
+    alarms = [alarm.name for alarm in state.health.active]
+    return "  ".join([*words, *([f"ALARM {', '.join(alarms)}"] if alarms else [])])

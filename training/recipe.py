@@ -12,6 +12,7 @@ from ..harness.config import Section, Table, build, merge, override, read_table
 from ..harness.errors import InputError, nearest
 from .advantages import AdvantageSettings, check_groups
 from .designer import DesignerSettings, check_sampling
+from .health import HealthSettings
 from .rewards import RewardSettings, resolve_reward
 from .update_settings import UpdateSettings
 
@@ -125,6 +126,7 @@ class Recipe(Section, frozen=True, kw_only=True):
     update: UpdateSettings = UpdateSettings()
     corpus: CorpusSettings = CorpusSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    health: HealthSettings = HealthSettings()
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.window < 1:

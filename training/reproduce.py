@@ -27,7 +27,7 @@ from ..harness.progress import ProgressDisplay
 from ..harness.sandbox import Policy as SandboxPolicy
 from ..harness.store import SUMMARY
 from ..harness.tables.table import build_table, table_command, terminal_table
-from .loop import corpus_lines, train
+from .loop import Say, corpus_lines, train
 from .organism import gate_line, resolve
 from .recipe import load_recipe
 
@@ -83,7 +83,7 @@ class Job:
 
 
 Message = tuple[str, int, int, str]
-"""(job, steps done, steps in all, a few words)."""
+"""(job, steps done, steps in all, a few words); steps done below 0: a sentence of its own."""
 _messages: "Queue[Message] | None" = None
 
 
@@ -117,7 +117,8 @@ def run_job(job: Job) -> str:
 
     try:
         policy = SandboxPolicy(insecure=job.insecure)
-        train(recipe, job.out, fresh=job.fresh, report=report, sandbox_policy=policy)
+        say: Say = lambda text: report(-1, 0, text)  # noqa: E731
+        train(recipe, job.out, fresh=job.fresh, report=report, say=say, sandbox_policy=policy)
     except SpadeworkError as error:
         return str(error)
     return ""
@@ -190,7 +191,11 @@ def _show(console: Console, scale: str) -> None:
 def _listen(queue: "Queue[Message]", display: ProgressDisplay) -> None:
     while True:
         try:
-            display.update(*queue.get(timeout=1.0))
+            name, done, total, text = queue.get(timeout=1.0)
+            if done >= 0:
+                display.update(name, done, total, text)
+            else:
+                display.note(f"{name}: {text}")
         except Empty:
             continue
         except (EOFError, OSError):

@@ -21,6 +21,7 @@ from . import checkpoint, sources
 from .corpora import open_corpus
 from .corpus import Corpus
 from .figures import StepFigures, Totals
+from .health import Health
 from .organism import Organism, gate_line, resolve
 from .policy import Policy
 from .recipe import Recipe
@@ -42,6 +43,7 @@ class RunState:
     last_return: float | None = None
     programs: dict[str, str] = field(default_factory=dict)
     """Source by id of every program played, in order: what the diversity is computed on."""
+    health: Health = Health()
 
     def after(self, step: int, programs: Sequence[Program], figures: StepFigures, *, skipped: bool) -> "RunState":
         """The state with one more step counted in."""

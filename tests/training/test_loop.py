@@ -23,7 +23,7 @@ from spadework.training.recipe import Recipe, load_recipe
 SMALL = (
     "steps=4", "window=2", "designer.environments=6", "play.instances=2", "evaluation.share=0.02",
     "evaluation.validation_share=0.02", "evaluation.validate_every=2", "evaluation.diversity_programs=6",
-    "require_gates=false",
+    "require_gates=false", "health.zero_variance_share=0.2", "health.patience=2",
 )  # fmt: skip
 BYTE_EQUAL = ("environments.jsonl", "config.json", "records")
 
@@ -84,6 +84,7 @@ def test_a_run_leaves_a_line_a_step_and_a_summary(whole: Path) -> None:
     assert ["proposed" in line for line in lines] == [True, False, True, False]
     assert ["validation" in line for line in lines] == [False, True, False, True]
     assert [line["designer_trained_tokens"] == 0 for line in lines[:2]] == [True, True]
+    assert [len(line["alarms"]) for line in lines] == [0, 1, 0, 0]  # type: ignore[arg-type]
     drafts = jsonl.read(whole / "environments.jsonl")
     assert {(row["born"], row["step"]) for row in drafts} == {(0, 1), (2, 3)}
     summary = json.loads((whole / "summary.json").read_text())
