@@ -4,10 +4,11 @@ A message is a call, a call that went wrong (`Malformed`, with a word why), or p
 world's to say.
 """
 
-import ast
 import re
-import warnings
 from dataclasses import dataclass
+
+from .call_text import CallNode, Constant, Node, Pairs, Several, read_text
+from .call_tokens import NotPython
 
 LONGEST = 20_000
 """Characters of a message that are looked at; a longer one is no call that anybody means."""
@@ -56,48 +57,42 @@ def parse_calls(message: str, *, bare: bool = False, trailing: bool = False) -> 
     return calls
 
 
-def _elements(text: str) -> list[ast.expr]:
+def _elements(text: str) -> tuple[Node, ...]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = read_text(text)
+    except NotPython:
         raise Malformed("syntax") from None
-    if not isinstance(body, ast.List):
+    if not isinstance(body, Several) or not body.is_list:
         raise Malformed("no_list")
-    return body.elts
+    return body.items
 
 
-def _call(node: ast.expr) -> Call:
-    if not isinstance(node, ast.Call):
+def _call(node: Node) -> Call:
+    if not isinstance(node, CallNode):
         raise Malformed("no_call")
-    if not isinstance(node.func, ast.Name):
+    if not node.function or "." in node.function:
         raise Malformed("no_name")
-    if node.args:
+    if node.given:
         raise Malformed("positional_argument")
     arguments: dict[str, object] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
+    for name, value in node.named:
+        if name is None:
             raise Malformed("unpacked_argument")
-        if keyword.arg in arguments:
+        if name in arguments:
             raise Malformed("repeated_argument")
-        arguments[keyword.arg] = _literal(keyword.value)
-    return Call(node.func.id, arguments)
+        arguments[name] = _literal(value)
+    return Call(node.function, arguments)
 
 
-def _literal(node: ast.expr) -> object:
-    if isinstance(node, ast.Constant) and _plain(node.value):
+def _literal(node: Node) -> object:
+    if isinstance(node, Constant) and _plain(node.value):
         return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-        value = _literal(node.operand)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return -value
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_literal(element) for element in node.elts]
-    if isinstance(node, ast.Dict) and None not in node.keys:
-        keys = [_literal(key) for key in node.keys if key is not None]
-        if all(isinstance(key, str | int) for key in keys):
-            return dict(zip(keys, map(_literal, node.values), strict=True))
+    if isinstance(node, Several):
+        return [_literal(item) for item in node.items]
+    if isinstance(node, Pairs):
+        read = [(_literal(key), _literal(value)) for key, value in node.pairs]
+        if all(isinstance(key, str | int) for key, _ in read):
+            return dict(read)
     raise Malformed("non_literal_argument")
 
 

@@ -16,7 +16,7 @@ from .acebench_episode import EXTRACTIONS, PROMPTINGS, Episode
 from .acebench_verdict import as_answer, judged
 from .thinking import spoken
 
-VERSION = "1"
+VERSION = "2"
 """Of the scorer: it changes whenever a verdict may change."""
 NO_USER = "multi_turn needs a simulated user; name its model with --user or in the preset."
 

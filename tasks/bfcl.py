@@ -29,7 +29,7 @@ class BfclMultiTurn(Benchmark):
     """See the module."""
 
     name = "bfcl_multi_turn"
-    scorer_version = f"1/bfcl-eval-{VERSION}"
+    scorer_version = f"2/bfcl-eval-{VERSION}"
     constant = "ls"
 
     def __init__(self) -> None:

@@ -5,15 +5,14 @@ it, its faults are named beside that; what it would evaluate (`len('abc') + 1`, 
 `strict` refuses what bfcl-eval silently changes: positional arguments dropped, one of two equal names, `true` as text.
 """
 
-import ast
 import json
 import keyword
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..harness.types import ToolCall
+from .call_text import CallNode, Constant, Name, Node, Pairs, Several, read_text
 
 NO_NAME = "_not_a_name()"
 """Stands for a call whose name, or the name of whose argument, is none; its result is an error."""
@@ -69,7 +68,7 @@ def from_text(text: str, *, strict: bool = False) -> Decoded:
         calls = [_call(node, faults) for node in _nodes(text.strip().strip("'"))]
     except Undecodable as error:
         return Decoded((), (*faults, str(error)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except ValueError:
         return Decoded((), (NO_CALLS,))
     return Decoded((), tuple(faults)) if strict and faults else Decoded(tuple(calls), tuple(faults))
 
@@ -79,16 +78,15 @@ def gold_call(text: str, parameters: Mapping[str, Sequence[str]]) -> tuple[str, 
 
     Raises ValueError for one that is not literal.
     """
-    node = ast.parse(text.strip(), mode="eval").body
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+    node = read_text(text.strip())
+    if not isinstance(node, CallNode) or not node.function.isidentifier():
         raise ValueError(f"the gold call {text} is no call")
-    order = parameters.get(node.func.id, ())
-    arguments: dict[str, object] = {
-        name: ast.literal_eval(value) for name, value in zip(order, node.args)
-    }  # fmt: skip
-    for argument in node.keywords:
-        arguments[str(argument.arg)] = ast.literal_eval(argument.value)
-    return node.func.id, arguments
+    faults: list[str] = []
+    given = zip(parameters.get(node.function, ()), node.given)
+    arguments = {str(name): _literal(value, faults) for name, value in [*given, *node.named]}
+    if faults:
+        raise ValueError(f"the gold call {text} is not literal")
+    return node.function, arguments
 
 
 def written_call(name: str, arguments: Mapping[str, object]) -> str:
@@ -101,49 +99,44 @@ def _written(name: str, arguments: Mapping[str, object]) -> str:
     return written_call(name, arguments) if sound else NO_NAME
 
 
-def _nodes(text: str) -> list[ast.Call]:
+def _nodes(text: str) -> list[CallNode]:
     if len(text) > MOST_CHARACTERS:
         raise Undecodable(NO_CALLS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an odd escape in a string is the model's affair
-        body = ast.parse(text, mode="eval").body
-    parts = body.elts if isinstance(body, ast.List | ast.Tuple) else [body]
-    calls = [part for part in parts if isinstance(part, ast.Call)]
+    body = read_text(text)
+    parts = body.items if isinstance(body, Several) else (body,)
+    calls = [part for part in parts if isinstance(part, CallNode)]
     if len(calls) < len(parts):
         raise Undecodable(NO_CALLS)
     return calls
 
 
-def _call(node: ast.Call, faults: list[str]) -> str:
-    faults += [POSITIONAL] if node.args else []
+def _call(node: CallNode, faults: list[str]) -> str:
+    faults += [POSITIONAL] if node.given else []
     arguments: dict[str, object] = {}
-    for argument in node.keywords:
-        if argument.arg is None:
+    for name, value in node.named:
+        if name is None:
             raise Undecodable(UNPACKED)
-        faults += [REPEATED] if argument.arg in arguments else []
-        arguments[argument.arg] = _literal(argument.value, faults)
-    text = _written(ast.unparse(node.func), arguments)
+        faults += [REPEATED] if name in arguments else []
+        arguments[name] = _literal(value, faults)
+    text = _written(node.function, arguments)
     faults += [ODD_NAME] if text == NO_NAME else []
     return text
 
 
-def _literal(node: ast.expr | None, faults: list[str]) -> object:
+def _literal(node: Node, faults: list[str]) -> object:
     """The value of a literal, names as their own text. Raises Undecodable for whatever would have to be evaluated."""
     match node:
-        case ast.Constant(value=value):
+        case Constant(value=value):
             return "..." if value is Ellipsis else value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() | complex() as number)):
-            return -number
-        case ast.List(elts=parts):
-            return [_literal(part, faults) for part in parts]
-        case ast.Tuple(elts=parts):
-            return tuple(_literal(part, faults) for part in parts)
-        case ast.Dict(keys=keys, values=parts):
-            pairs = [(_literal(key, faults), _literal(part, faults)) for key, part in zip(keys, parts, strict=True)]
-            if any(isinstance(key, list | dict | tuple) for key, _ in pairs):
+        case Several(items=items, is_list=is_list):
+            values = [_literal(item, faults) for item in items]
+            return values if is_list else tuple(values)
+        case Pairs(pairs=pairs):
+            read = [(_literal(key, faults), _literal(value, faults)) for key, value in pairs]
+            if any(isinstance(key, list | dict | tuple) for key, _ in read):
                 raise Undecodable(NON_LITERAL)
-            return dict(pairs)
-        case ast.Name(id=name):
+            return dict(read)
+        case Name(text=text):
             faults.append(BARE)
-            return name
+            return text
     raise Undecodable(NON_LITERAL)
