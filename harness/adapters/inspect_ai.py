@@ -122,12 +122,13 @@ class _Stage:
 
     def settle(self, log: EvalLog) -> None:
         """The samples that inspect gave up."""
+        owed = {name: due for name, due in self.due.items() if not self._told(name)}
+        if not owed:
+            return  # the samples of a log are read anew from its file, which takes as long as a third of the playing
         errors = {str(sample.id): sample.error for sample in log.samples or ()}
         whole = log.error.message if log.error is not None else "inspect left it out"
-        for name, due in self.due.items():
+        for name, due in owed.items():
             playing = self.playing.get(name)
-            if playing is not None and playing.told:
-                continue
             error = errors.get(name)
             detail = error.message if error is not None else whole
             if playing is None:
@@ -135,6 +136,9 @@ class _Stage:
             else:
                 outcome = Outcome.SCORER_ERROR if playing.judging else Outcome.INFRA_ERROR
                 self.tell(playing, unscored(due, outcome, playing.failure or detail))
+
+    def _told(self, name: str) -> bool:
+        return name in self.playing and self.playing[name].told
 
     def _shown(self, due: Due, scored: Scored) -> Score:
         answer, detail = scored.answer, scored.detail
