@@ -28,7 +28,7 @@ class Needs:
     """Items in all, None where more seeds are the answer."""
     seeds: int | None
     """Seeds in all, None where items are the answer: with one seed nothing is known about the noise between seeds, and
-    with several it may be that no number of them is enough on these items."""
+    with several it may be that no number of them is enough on these items (then it takes more of both)."""
     more: int
     """Of either; 0 where what there is should have been enough."""
 

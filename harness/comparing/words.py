@@ -93,7 +93,7 @@ def _more(wanted: Needs, row: Row) -> str:
     if wanted.items >= MOST_ITEMS:
         return f"more than {MOST_ITEMS:,} items of this kind"
     if row.difference.n_seeds > 1:
-        return f"at least {rounded(wanted.more, 'more item')} of this kind (more seeds alone are not enough)"
+        return f"about {rounded(wanted.more, 'more item')} of this kind, and more seeds,"
     return f"about {rounded(wanted.more, 'more item')} of this kind"
 
 
