@@ -1,4 +1,4 @@
-"""`python -m spadework.harness.bench NAME [ARGUMENTS]`: one named measurement of speed, as ratios within one run.
+"""`python -m spadework.harness.bench NAME [ARGUMENTS]`: one named measurement: speed, in ratios, or coverage.
 
 The measurements live beside what they measure and read their own arguments; this module only knows their names.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from .errors import ExitCode, nearest
 
 BENCHES: dict[str, str] = {
+    "coverage": "spadework.harness.bench_coverage:main",
     "evaluation": "spadework.harness.bench_evaluation:main",
     "sampler": "spadework.harness.bench_sampler:main",
     "sandbox": "spadework.harness.bench_sandbox:main",

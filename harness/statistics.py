@@ -12,16 +12,18 @@ from math import comb, sqrt
 from typing import Sequence
 
 import numpy as np
-from scipy import stats
 
 from .errors import IncompleteError, InputError
 from .hierarchy import TwoLevel, bootstrap_means, hierarchical, two_level
+from .intervals import binomial, clustered, wilson
 from .means import CONFIDENCE, Floats, Interval, Ints, item_means, macro_mean, strata_members
 
 __all__ = (
-    "CONFIDENCE", "Floats", "Interval", "Ints", "Score", "TwoLevel", "bootstrap_means", "clustered", "hierarchical",
-    "item_means", "macro_mean", "pass_at_k", "proportion", "score", "strata_members", "two_level", "wilson",
+    "CONFIDENCE", "Floats", "Interval", "Ints", "Score", "TwoLevel", "binomial", "bootstrap_means", "clustered",
+    "hierarchical", "item_means", "macro_mean", "pass_at_k", "proportion", "score", "strata_members", "two_level",
+    "wilson",
 )  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
@@ -53,22 +55,11 @@ class Score:
         return "" if self.complete else f"{self.n_scored:,} scored of {self.n_samples:,}"
 
 
-def wilson(successes: float, n: float, critical: float | None = None) -> Interval:
-    """Wilson's score interval of a proportion; `n` may be an effective, fractional sample size (1927, JASA 22:209)."""
-    if n <= 0:
-        raise IncompleteError("a proportion of no samples is undefined; evaluate at least one item")
-    z = stats.norm.ppf((1 + CONFIDENCE) / 2) if critical is None else critical
-    p = successes / n
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Interval(0.0 if p == 0 else max(0.0, middle - half), 1.0 if p == 1 else min(1.0, middle + half))
-
-
 def proportion(successes: int, n: int) -> Score:
-    """The share of `n` counted things (labels, valid programs) with Wilson's interval."""
+    """The share of `n` counted things (labels, valid programs) with its interval."""
     if not 0 <= successes <= n:
         raise InputError(f"{successes} of {n} is no share; give 0 <= successes <= n")
-    low, high = wilson(successes, n)
+    low, high = binomial(successes, n)
     return Score(value=successes / n, low=low, high=high, n_items=n, n_samples=n, n_scored=n)
 
 
@@ -91,8 +82,8 @@ def score(
 ) -> Score:
     """Mean over seeds of the unweighted mean over strata of the mean over items, with its interval.
 
-    One seed: Wilson per stratum (on the effective sample size where items repeat or scores are fractional), combined
-    over strata. Many seeds: `hierarchical`, never narrower than the interval that takes the seeds for repeats of items.
+    One seed: `clustered` per stratum, combined over strata. Many seeds: `hierarchical`, never narrower than the
+    interval that takes the seeds for repeats of items.
     Raises IncompleteError when nothing, or nothing of one stratum, was scored.
     """
     zero, span = bounds[0], bounds[1] - bounds[0]
@@ -139,34 +130,3 @@ def _stratified_interval(values_IQ: Floats, members: Sequence[Ints]) -> Interval
         below += ((value - low) / len(members)) ** 2
         above += ((high - value) / len(members)) ** 2
     return Interval(max(0.0, middle - sqrt(below)), min(1.0, middle + sqrt(above)))
-
-
-def clustered(values_IQ: Floats) -> tuple[float, Interval]:
-    """Mean of item means in [0, 1] and Wilson's interval on the effective number of samples; items are the clusters.
-
-    Binary and unrepeated: plain Wilson. Otherwise n_eff = p(1-p)/se^2 with se from the item means and Student's t on
-    items - 1 degrees of freedom (the idea of Korn and Graubard 1998). When all items agree on 0 or 1, or the rarer
-    outcome piles up in a few items, the variance between items is unknown and n_eff is at most the number of items.
-    """
-    means_I = item_means(values_IQ)
-    means_I = means_I[np.isfinite(means_I)]
-    if means_I.size == 0:
-        raise IncompleteError("no sample of a whole category was scored; evaluate it again")
-    seen = values_IQ[np.isfinite(values_IQ)]
-    binary = bool(np.isin(seen, (0.0, 1.0)).all())
-    n, p = means_I.size, float(means_I.mean())
-    if p in (0.0, 1.0) or n == 1 or (binary and seen.size == n):
-        return p, wilson(p * n, n)
-    spread = means_I if binary else np.concatenate([means_I, (0.0, 1.0)])
-    variance = float(spread.var(ddof=1)) / n
-    effective = p * (1 - p) / variance if variance > 0 else float(seen.size)
-    if binary:
-        effective = min(effective, float(n) if _piled_up(values_IQ, p) else float(seen.size))
-    return p, wilson(p * effective, effective, float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)))
-
-
-def _piled_up(values_IQ: Floats, p: float) -> bool:
-    """Fewer than ten items hold all of the rarer outcome, and on average twice or more each."""
-    rarer_I = (values_IQ == (1.0 if p <= 0.5 else 0.0)).sum(axis=1)
-    items = int((rarer_I > 0).sum())
-    return items < 10 and int(rarer_I.sum()) >= 2 * items

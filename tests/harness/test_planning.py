@@ -33,9 +33,9 @@ def gaps(rng: np.random.Generator, draws: int, n: int, difference: float, discor
 
 def test_the_exact_power_of_mcnemar_is_that_of_simulated_runs() -> None:
     rng = np.random.default_rng(0)
-    drawn = gaps(rng, 1000, 300, 0.06, 0.2)
+    drawn = gaps(rng, 600, 300, 0.06, 0.2)
     found = [mcnemar(int((row > 0).sum()), int((row < 0).sum())) < 0.05 and row.sum() > 0 for row in drawn]
-    assert mcnemar_power(300, 0.06, 0.2) == pytest.approx(np.mean(found), abs=0.04)
+    assert mcnemar_power(300, 0.06, 0.2) == pytest.approx(np.mean(found), abs=0.05)
 
 
 @pytest.mark.parametrize(("difference", "discordance"), [(0.05, 0.2), (-0.02, 0.1), (0.3, 0.4), (0.1, 0.1)])
@@ -122,12 +122,12 @@ def test_the_bounds_of_items_with_repeats_and_of_categories_cover() -> None:
     rng = np.random.default_rng(4)
     strata = [np.arange(0, 40), np.arange(40, 100)]
     missed = 0
-    for _ in range(300):
+    for _ in range(150):
         own = np.concatenate([np.full(40, 0.4), np.full(60, 0.6)])
         new = (rng.random((4, 100)) < own - 0.05).mean(axis=0)
         reference = (rng.random((4, 100)) < own).mean(axis=0)
         missed += one_sided((new - reference)[None], strata).low > -0.05
-    assert missed / 300 <= 0.05 + 2.6 * sqrt(0.05 * 0.95 / 300)
+    assert missed / 150 <= 0.05 + 2.6 * sqrt(0.05 * 0.95 / 150)
 
 
 def test_the_one_sided_test_is_exact_and_its_bounds_agree_with_it() -> None:
