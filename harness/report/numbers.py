@@ -1,8 +1,10 @@
 """Numbers as text for people: one way in the whole report. Pure."""
 
 import math
+import re
 
 MINUS = "−"
+EXPONENT = re.compile(r"e([+-])0*(\d)")
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -18,7 +20,7 @@ def amount(value: float) -> str:
         return _minus(f"{int(value):,}")
     if abs(value) >= 1000:
         return _minus(f"{value:,.0f}")
-    return _minus(f"{value:.3g}")
+    return _minus(EXPONENT.sub(r"e\1\2", f"{value:.3g}"))
 
 
 def _minus(text: str) -> str:

@@ -16,6 +16,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from ..answers import LEGEND, UNSCORED
+from ..show import alarms
 from .curves import Panel, panels
 from .differences import Forest, forest, headline_columns
 from .environments import environments
@@ -30,8 +31,10 @@ ANSWERS_BUDGET, SOURCES_BUDGET = 9_000_000, 5_000_000
 TEMPLATES = ("page.html", "parts.html")
 SCRIPTS = ("base.js", "pages.js", "samples.js", "environments.js", "charts.js", "start.js")
 """One after the other they are the page's script."""
-COLOURS = 8
+COLOURS = 12
 """Lines beyond so many repeat a colour."""
+BANDS = 4
+"""Of more lines than this at once the bands would hide each other, and are not shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +63,7 @@ def render(sides: Sequence[Side], head: Head) -> str:
         "curves": [_points(panel) for panel in drawn],
     }  # fmt: skip
     return _templates().get_template("page.html").render(
-        head=head, sides=sides, labels=labels, many=len(sides) > 1, colours=COLOURS,
+        head=head, sides=sides, labels=labels, many=len(sides) > 1, colours=COLOURS, bands=BANDS,
         style=Markup(_file("report.css")), script=Markup(script), policy=policy(script),
         data={name: embedded(value) for name, value in data.items()},
         scores=score_rows(sides, headline_columns(sides)), figures=figure_rows(sides), panels=drawn, forest=found,
@@ -68,7 +71,7 @@ def render(sides: Sequence[Side], head: Head) -> str:
         bars=bars, outcomes=(*LEGEND, "unplayed"),
         occurring={outcome for _, own in bars for bar in own for outcome, _, _ in bar.parts},
         environments=made, answers_cut=answers_cut, sources_cut=sources_cut, with_texts=bool(texts),
-        config=config_settings(sides), origins=origin_settings(sides),
+        alarms=_alarms(sides), config=config_settings(sides), origins=origin_settings(sides),
     )  # fmt: skip
 
 
@@ -83,6 +86,12 @@ def policy(script: str) -> str:
     digest = base64.b64encode(sha256(script.encode()).digest()).decode()
     parts = ("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'", "base-uri 'none'")
     return "; ".join((*parts, "form-action 'none'"))
+
+
+def _alarms(sides: Sequence[Side]) -> list[str]:
+    """What the runs' own watch over their health said."""
+    runs = [run for side in sides for run in side.runs]
+    return [f"{run.name}, {when}: {what}" for run in runs for when, what in alarms(run.metrics).items()]
 
 
 def _legend() -> dict[str, object]:

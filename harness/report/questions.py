@@ -38,10 +38,12 @@ QUESTIONS = (
         explained="Proposals that the validator accepts; in the steps in which programs are proposed.",
     ),
     Question(
-        id="diversity", title="Diversity", unit="distinct pairs of tokens / pairs",
-        quantities=(Quantity("distinct", number(DISTINCT)),),
-        explained="distinct-2 (Li et al. 2016) over the valid programs of a window; the Vendi score of the run stands "
-        "in the table.",
+        id="diversity", title="Diversity", unit="share of a window's programs, or of their pairs of tokens",
+        quantities=(
+            Quantity("no near copies", number("distinct_share")), Quantity("distinct pairs", number(DISTINCT)),
+        ),
+        explained="Programs that are no near copy of another; and (dashed) distinct pairs of tokens over all pairs "
+        "(distinct-2, Li et al. 2016). The Vendi score of a run stands in the table.",
     ),
     Question(
         id="entropy", title="Entropy", unit="nats per token", quantities=(Quantity("entropy", number("entropy")),),

@@ -38,6 +38,8 @@ class Cell:
     n: str = ""
     protocol: str = ""
     reason: str = ""
+    calm: bool = False
+    """The reason is no trouble: there is no such thing here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,7 @@ def score_rows(sides: Sequence[Side], detailed: Collection[str]) -> list[ScoreRo
 
 def _cell(column: Column | None, *, part: bool = False) -> Cell:
     if column is None:
-        return Cell(reason="not measured here")
+        return Cell(reason="not measured here", calm=True)
     protocol = "" if part else f"{column.stamp.preset} · scorer {column.stamp.scorer}"
     samples = f"{column.outcomes_SIR.size:,} samples of {len(column.listed.items):,} items"
     seeds = f", {len(column.seeds)} seeds" if len(column.seeds) > 1 else ""
@@ -119,11 +121,11 @@ def _figure(runs: Sequence[RunFiles], key: str, unit: str) -> Cell:
     numbers = [value for run in runs if (value := run.figures.get(key)) is not None]
     if not numbers:
         known = any(key in run.figures for run in runs)
-        return Cell(reason="does not apply" if known else "no summary" if runs else "not measured here")
+        return Cell(reason="does not apply" if known else "no summary", calm=known)
     say = percent if unit == "%" else amount
-    many = len(numbers) > 1
+    spread = f"{say(min(numbers))} to {say(max(numbers))}" if min(numbers) < max(numbers) else ""
     return Cell(
-        text=say(float(np.mean(numbers))), interval=f"{say(min(numbers))} to {say(max(numbers))}" if many else "",
+        text=say(float(np.mean(numbers))), interval=spread,
         reason=f"of {len(numbers)} of {len(runs)} runs" if len(numbers) < len(runs) else "",
     )  # fmt: skip
 

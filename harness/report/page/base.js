@@ -1,6 +1,7 @@
 "use strict";
 // What all parts of a report share. Every text of a run becomes a text node; no markup is made from it.
 
+const COLOURS = 12;
 const byId = (id) => document.getElementById(id);
 const data = (name) => JSON.parse(byId(`data-${name}`).textContent);
 const whole = (n) => n.toLocaleString("en-US");

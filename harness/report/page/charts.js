@@ -2,6 +2,15 @@
 
 const exact = (v) => (v === 0 ? "0" : Math.abs(v) < 0.001 || Math.abs(v) >= 1e5 ? v.toExponential(1) : v.toPrecision(3)).replace("-", "−");
 
+/** Shows the lines that are chosen, and their bands while these are few. */
+function shown(choices) {
+  const charts = document.querySelector(".charts");
+  charts.classList.toggle("crowded", choices.filter((choice) => choice.checked).length > Number(charts.dataset.bands));
+  for (const choice of choices) {
+    charts.querySelectorAll(`[data-side="${choice.value}"]`).forEach((line) => line.classList.toggle("away", !choice.checked));
+  }
+}
+
 function chart(box, all) {
   const own = all.find((one) => one.id === box.dataset.chart), plot = box.querySelector(".plot");
   const cursor = box.querySelector(".cursor"), readout = box.querySelector(".readout"), [low, high] = own.x;

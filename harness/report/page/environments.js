@@ -49,7 +49,7 @@ function environments(viewer) {
   function draw(row) {
     const interval = row.low === null ? "" : ` [${figure(row.low)}, ${figure(row.high)}]`;
     const said = row.valid ? `win rate ${figure(row.rate)} · regret ${figure(row.regret)}${interval}` : `rejected: ${row.reason === null ? "no reason" : row.reason}`;
-    const head = make("summary", {}, make("span", { class: `s${row.side % 8}` }, all.labels[row.side]), `step ${row.step === null ? "–" : row.step}`,
+    const head = make("summary", {}, make("span", { class: `s${row.side % COLOURS}` }, all.labels[row.side]), `step ${row.step === null ? "–" : row.step}`,
       make("span", {}, row.skill === null ? "no skill" : row.skill), make("span", { class: row.valid ? "figure" : "worse" }, said),
       make("code", { class: "fine" }, row.id === null ? "" : row.id));
     const body = make("div", {});

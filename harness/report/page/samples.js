@@ -90,7 +90,7 @@ function samples(viewer) {
 
   /** What a side did with an item; samples that are alike stand there once, with their number. */
   function cell(side, place, item, one) {
-    const box = make("div", { class: `cell s${place % 8}` }, make("p", { class: "fine" }, labels[place]));
+    const box = make("div", { class: `cell s${place % COLOURS}` }, make("p", { class: "fine" }, labels[place]));
     if (!side) { box.append(make("p", { class: "empty" }, "does not have this benchmark")); return box; }
     const counted = new Map();
     for (const sample of samplesOf(side, item, all)) {

@@ -97,6 +97,9 @@ def metrics(step: int, seed: int, steps: int) -> dict[str, object]:
         "regret": 0.5 - 0.4 * way, "band_share": 0.3 + noise, "entropy": 1.2 - way, "flat_group_share": 0.4 + noise,
         "sampler_gap": 1e-6 * (1 + noise),
     }  # fmt: skip
+    if step == 9:
+        said = "all plays earned nothing; look at them."
+        line["alarms"] = [{"alarm": "zero reward", "event": "begins", "text": said}]
     if step % 4 == 0:
         line |= {"hint_return": 0.8 - 0.2 * way, "proposed": 10, "valid": 8, "validation": 0.1 * way}
     return line
