@@ -1,10 +1,11 @@
 """`bench evaluation`: what the whole path costs beside the model: 10,000 scripted samples from plan to scores.
 
-    python -m spadework.harness.bench evaluation [--samples 10000] [--through sums|nano]
+    python -m spadework.harness.bench evaluation [--samples 10000] [--through sums|inspect|nano]
 
-`sums` is a benchmark of one message an item that is made here; `nano` plays the nano suite's games in the sandbox. Each
-is run through the same functions as `spadework eval`, in a process of its own, so that the memory is its own peak. The
-command fails below 300 samples a second or above 500 MB; `nano` has no target.
+`sums` is a benchmark of one message an item that is made here; `inspect` asks the same through inspect-ai, with its
+log; `nano` plays the nano suite's games in the sandbox. Each is run through the same functions as `spadework eval`, in
+a process of its own, so that the memory is its own peak. The command fails below 300 samples a second or above 500 MB;
+only `sums` has these targets, since what inspect-ai costs by itself is more (`bench inspect` compares with it alone).
 """
 
 import argparse
@@ -31,8 +32,8 @@ from .evaluation.settings import EvaluationSettings, TaskSettings
 from .progress import ProgressDisplay
 from .scripted import ScriptedChat
 from .seeds import derive, text_id
-from .store import RunFolder
-from .types import Message, Outcome, Request, Sampling
+from .store import LOGS, RunFolder
+from .types import Completion, Message, Outcome, Request, Sampling
 
 SAMPLES = 10_000
 LEAST_RATE, MOST_MB = 300.0, 500.0
@@ -61,13 +62,16 @@ class Sums(Benchmark):
             Request(messages=(_asked(one.item),), sampling=preset.sampling, seed=one.seed) for one in due
         ]  # fmt: skip
         for one, completion in zip(due, players.model.generate(requests), strict=True):
-            answer = last_box(completion.text)
-            outcome, score = self.rescore(one.item, answer, preset)
-            scored = Scored(
-                item=one.item.id, category=one.item.category, repeat=one.repeat, outcome=outcome, score=score,
-                answer=answer, gold=one.item.gold, facts={"tokens": len(completion.text.split())},
-            )  # fmt: skip
-            sink.put(scored, [completion])
+            sink.put(self.scored(one, completion, preset), [completion])
+
+    def scored(self, one: Due, completion: Completion, preset: Preset) -> Scored:
+        """One sample's result."""
+        answer = last_box(completion.text)
+        outcome, score = self.rescore(one.item, answer, preset)
+        return Scored(
+            item=one.item.id, category=one.item.category, repeat=one.repeat, outcome=outcome, score=score,
+            answer=answer, gold=one.item.gold, facts={"tokens": len(completion.text.split())},
+        )  # fmt: skip
 
     def rescore(self, item: TaskItem, answer: str | None, preset: Preset) -> tuple[Outcome, float | None]:
         """Equal as texts."""
@@ -79,11 +83,31 @@ class Sums(Benchmark):
         return []
 
 
+class InspectedSums(Sums):
+    """The same through inspect-ai."""
+
+    def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
+        """One request a sample."""
+        from inspect_ai.dataset import Sample
+        from inspect_ai.solver import TaskState, generate
+
+        from .adapters.inspect_ai import Staging, play
+        from .adapters.inspect_model import Playing
+
+        async def judge(playing: Playing, _state: TaskState) -> Scored:
+            return self.scored(playing.due, playing.completions[-1], preset)
+
+        def sample(one: Due) -> Sample:
+            return Sample(input=_asked(one.item).content, target=one.item.gold)
+
+        play(Staging(name=self.name, sample=sample, solver=generate(), judge=judge), due, preset, players, sink)
+
+
 def main() -> int:
     """Measure; the exit code says whether the targets are met."""
     parser = argparse.ArgumentParser(prog="bench evaluation")
     parser.add_argument("--samples", type=int, default=SAMPLES)
-    parser.add_argument("--through", choices=("sums", "nano"), default="sums")
+    parser.add_argument("--through", choices=("sums", "inspect", "nano"), default="sums")
     parser.add_argument("--inner", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.inner is not None:
@@ -107,13 +131,13 @@ def main() -> int:
 def measured(through: str, samples: int, out: Path) -> dict[str, float]:
     """Seconds from the plan to the written scores, and the peak memory of this process."""
     began = time.perf_counter()
-    cell = sums_cell(samples) if through == "sums" else nano_cell(samples)
+    cell = nano_cell(samples) if through == "nano" else sums_cell(samples, inspected=through == "inspect")
     settings = EvaluationSettings(model="scripted", engine="scripted", tasks={cell.name: cell.settings})
     meter = Meter(caps=Caps(requests=10**9))
     model = Metered(ScriptedChat(_answer), meter, "model")
     with RunFolder(out, settings) as folder, ProgressDisplay(Terminal(stderr=True)) as display:
         work = Run(folder=folder, terms=Terms(seed=0, meter=meter, display=display), cells=[cell])
-        work.play(lambda cell: Players(model=model))
+        work.play(lambda cell: Players(model=model, logs=out / LOGS / cell.name))
         scores = write_scores(folder, settings, work.scores())
     seconds = time.perf_counter() - began
     assert scores.complete, "every sample was scored"
@@ -121,9 +145,11 @@ def measured(through: str, samples: int, out: Path) -> dict[str, float]:
     return {"samples": work.n_samples, "seconds": seconds, "rate": work.n_samples / seconds, "peak_mb": peak}
 
 
-def sums_cell(samples: int) -> Cell:
+def sums_cell(samples: int, inspected: bool = False) -> Cell:
     """As many items, one sample each."""
-    return _cell(Sums(), replace(PRESET, slice={"items": samples}), "spadework.harness.bench_evaluation:Sums")
+    benchmark = InspectedSums() if inspected else Sums()
+    preset = replace(PRESET, slice={"items": samples})
+    return _cell(benchmark, preset, f"spadework.harness.bench_evaluation:{type(benchmark).__name__}")
 
 
 def nano_cell(samples: int) -> Cell:
