@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..jsonl import Row
 from .drawing import Axis, axis, band, line, smoothed
 from .numbers import amount
-from .values import RunFiles, Side
+from .values import Row, RunFiles, Side
 
 POINTS = 240
 """A line has at most so many; beyond that, neighbours are averaged."""

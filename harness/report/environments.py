@@ -8,9 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..jsonl import Row
 from .samples import Json, Texts
-from .values import Side
+from .values import Row, Side
 
 
 @dataclass(frozen=True, kw_only=True)

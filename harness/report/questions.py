@@ -4,9 +4,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ..jsonl import Row
 from .curves import Quantity, Question, number, share
-from .values import RunFiles
+from .values import Row, RunFiles
 
 WORD = re.compile(r"\w+|[^\w\s]")
 DISTINCT = "distinct_pairs"

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..comparing.columns import Subject
-from ..jsonl import Row
+
+Row = dict[str, object]
+"""One line as it lies on disk."""
 
 
 @dataclass(frozen=True, kw_only=True)
