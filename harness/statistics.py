@@ -8,7 +8,7 @@ Shapes: S seeds, I items, R repeats of an item. NaN marks a sample that was not 
 """
 
 from dataclasses import dataclass, field
-from math import comb, sqrt
+from math import sqrt
 from typing import Sequence
 
 import numpy as np
@@ -20,7 +20,7 @@ from .means import CONFIDENCE, Floats, Interval, Ints, item_means, macro_mean, s
 
 __all__ = (
     "CONFIDENCE", "Floats", "Interval", "Ints", "Score", "TwoLevel", "binomial", "bootstrap_means", "clustered",
-    "hierarchical", "item_means", "macro_mean", "pass_at_k", "proportion", "score", "strata_members", "two_level",
+    "hierarchical", "item_means", "macro_mean", "proportion", "score", "strata_members", "two_level",
     "wilson",
 )  # fmt: skip
 
@@ -61,15 +61,6 @@ def proportion(successes: int, n: int) -> Score:
         raise InputError(f"{successes} of {n} is no share; give 0 <= successes <= n")
     low, high = binomial(successes, n)
     return Score(value=successes / n, low=low, high=high, n_items=n, n_samples=n, n_scored=n)
-
-
-def pass_at_k(samples: int, right: int, k: int) -> float:
-    """Unbiased pass@k of one item, 1 - C(n-c, k) / C(n, k) (Chen et al. 2021, arXiv 2107.03374); k > n is an error."""
-    if k < 1 or not 0 <= right <= samples:
-        raise InputError(f"pass@{k} of {right} right in {samples} is undefined; give k >= 1 and 0 <= right <= samples")
-    if samples < k:
-        raise InputError(f"pass@{k} is undefined here: need {k} samples, have {samples}; draw more or lower k")
-    return 1.0 - comb(samples - right, k) / comb(samples, k)
 
 
 def score(

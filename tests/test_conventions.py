@@ -51,6 +51,7 @@ PURE = (
     "harness/hierarchy.py",
     "harness/intervals.py",
     "harness/means.py",
+    "harness/pass_at_k.py",
     "harness/planning.py",
     "harness/report/curves.py",
     "harness/report/drawing.py",

@@ -22,7 +22,7 @@ from ..types import Outcome
 from .forecast import Forecast, Rates, cost, seconds
 from .preflight import Finding
 from .records import read_records
-from .scores import Cell, TaskScore
+from .scores import Cell, Estimate, TaskScore
 from .settings import EvaluationSettings, TaskSettings, from_document
 
 PLAIN = (Outcome.RIGHT, Outcome.WRONG)
@@ -185,16 +185,21 @@ def remarks(task: TaskScore, unsent: Sequence[str] = ()) -> str:
     if unsent:
         words.append(f"the engine did not honour {', '.join(unsent)}")
     if task.partial is not None:
-        words.append(f"partial scores {percent(task.partial)}")
-    if task.pass_any is not None and task.pass_all is not None:
-        k = task.preset.repeats
-        words.append(f"pass@{k} {percent(task.pass_any)}, pass^{k} {percent(task.pass_all)}")
+        words.append(f"partial scores {_ranged(task.partial)}")
+    for mark, passes in (("@", task.pass_at), ("^", task.pass_hat)):
+        words += [", ".join(f"pass{mark}{k} {_ranged(one)}" for k, one in passes.items() if k > 1)] if passes else []
+    if task.repeat_sd is not None:
+        words.append(f"standard deviation between repeats {percent(task.repeat_sd)}")
     return "; ".join(words)
 
 
 def percent(value: float | None) -> str:
     """A share in percent."""
     return DASH if value is None else f"{100 * value:.1f}"
+
+
+def _ranged(found: Estimate) -> str:
+    return f"{percent(found.value)} ({percent(found.low)} to {percent(found.high)})"
 
 
 def _line(console: Console, text: str) -> None:

@@ -8,15 +8,14 @@ Shapes as in `statistics`: S seeds (one here), I items, R repeats.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import comb
-from typing import Literal
 
 import msgspec
 import numpy as np
 
 from ..benchmark import Preset, TaskItem
 from ..errors import IncompleteError
-from ..statistics import Floats, Score, item_means, macro_mean, pass_at_k, score, strata_members
+from ..pass_at_k import Estimator, pass_at_k, pass_hat_k, pass_score, told
+from ..statistics import Floats, Score, macro_mean, score, strata_members
 from ..types import Outcome
 from .due import group_of
 from .records import Record
@@ -31,6 +30,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
     value_all: float | None = None
     """When every unscored sample counts as not right."""
+    n_items: int
+    """Items asked for; the repeats of one are clustered in the interval."""
     n_samples: int
     n_scored: int
     counts: dict[str, int]
@@ -41,6 +42,14 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     def complete(self) -> bool:
         """Whether every sample was scored."""
         return self.value is not None and self.n_scored == self.n_samples
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
 
 
 class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,14 +66,14 @@ class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
     """What of the data no digest vouches for."""
     overall: Cell
     categories: dict[str, Cell]
-    partial: float | None = None
-    """Mean of the scores themselves, where some samples earn a part."""
+    partial: Estimate | None = None
+    """Mean of the scores themselves, where some samples earn a part; weighed as the headline is."""
     repeat_sd: float | None = None
     """Standard deviation of the value between repeats."""
-    pass_any: float | None = None
-    """Share of items with a right sample among the repeats, `pass@k`; only when every sample was scored."""
-    pass_all: float | None = None
-    """Share of items with right samples only, `pass^k`."""
+    pass_at: dict[int, Estimate] = {}
+    """By k, the chance that at least one of k tries is right, `pass@k`; only when every sample was scored."""
+    pass_hat: dict[int, Estimate] = {}
+    """By k, the chance that all of k tries are right, `pass^k`; only when every sample was scored."""
     facts: dict[str, float] = {}
     """Sums of the numbers in the records: tokens, turns, seconds."""
 
@@ -81,15 +90,16 @@ def task_score(
     preset = settings.preset
     right_IR, reward_IR = grids(items, preset.repeats, records)
     groups = [group_of(item.category) for item in items]
-    overall = cell(right_IR, groups if preset.mean == "categories" else None, _counts(records), reason)
+    strata = groups if preset.mean == "categories" else None
+    overall = cell(right_IR, strata, _counts(records), reason)
     full = overall.complete and preset.repeats > 1
     return TaskScore(
         task=name, preset=preset, changed=settings.changed, scorer_version=settings.scorer_version,
         items=settings.items, n_items=settings.n_items, limit=settings.limit, unverified=settings.unverified,
         overall=overall, categories=_categories(preset, items, right_IR, records),
-        partial=_partial(right_IR, reward_IR),
-        repeat_sd=_repeat_sd(right_IR, groups if preset.mean == "categories" else None) if full else None,
-        pass_any=_pass(right_IR, "any") if full else None, pass_all=_pass(right_IR, "all") if full else None,
+        partial=_partial(right_IR, reward_IR, strata), repeat_sd=_repeat_sd(right_IR, strata) if full else None,
+        pass_at=_passes(right_IR, strata, pass_at_k) if full else {},
+        pass_hat=_passes(right_IR, strata, pass_hat_k) if full else {},
         facts=_facts(records),
     )  # fmt: skip
 
@@ -119,11 +129,12 @@ def cell(right_IR: Floats, strata: Sequence[str] | None, counts: Mapping[str, in
         found: Score = score(right_IR[None], strata)
     except IncompleteError as error:
         return Cell(
-            value=None, n_samples=n_samples, n_scored=n_scored, counts=dict(counts), reason=reason or str(error)
-        )
+            value=None, n_items=right_IR.shape[0], n_samples=n_samples, n_scored=n_scored, counts=dict(counts),
+            reason=reason or str(error),
+        )  # fmt: skip
     return Cell(
-        value=found.value, low=found.low, high=found.high, value_all=found.value_all, n_samples=n_samples,
-        n_scored=n_scored, counts=dict(counts), reason=reason,
+        value=found.value, low=found.low, high=found.high, value_all=found.value_all, n_items=found.n_items,
+        n_samples=n_samples, n_scored=n_scored, counts=dict(counts), reason=reason,
     )  # fmt: skip
 
 
@@ -152,12 +163,15 @@ def _counts(records: Sequence[Record]) -> dict[str, int]:
     return {str(outcome): counted[outcome] for outcome in Outcome if counted[outcome]}
 
 
-def _partial(right_IR: Floats, reward_IR: Floats) -> float | None:
-    """None where every score is 0 or 1 just as the outcome is."""
+def _partial(right_IR: Floats, reward_IR: Floats, strata: Sequence[str] | None) -> Estimate | None:
+    """None where every score is 0 or 1 just as the outcome is, and where a whole category has none."""
     scored = np.isfinite(reward_IR)
     if not scored.any() or np.array_equal(right_IR[scored], reward_IR[scored]):
         return None
-    return float(reward_IR[scored].mean())
+    try:
+        return _estimate(score(reward_IR[None], strata))
+    except IncompleteError:
+        return None
 
 
 def _repeat_sd(right_IR: Floats, strata: Sequence[str] | None) -> float:
@@ -165,13 +179,14 @@ def _repeat_sd(right_IR: Floats, strata: Sequence[str] | None) -> float:
     return float(np.std([macro_mean(column_I, members) for column_I in right_IR.T], ddof=1))
 
 
-def _pass(right_IR: Floats, kind: Literal["any", "all"]) -> float:
-    """Over all repeats of each item: k is their number."""
-    n = right_IR.shape[1]
-    right_I = (item_means(right_IR) * n).round().astype(int)
-    if kind == "any":
-        return float(np.mean([pass_at_k(n, int(right), n) for right in right_I]))
-    return float(np.mean([comb(int(right), n) / comb(n, n) for right in right_I]))
+def _passes(right_IR: Floats, strata: Sequence[str] | None, estimator: Estimator) -> dict[int, Estimate]:
+    """One try is the headline itself, with its interval."""
+    found = {k: pass_score(right_IR, k, estimator, strata) for k in told(right_IR.shape[1]) if k > 1}
+    return {1: _estimate(score(right_IR[None], strata)), **{k: _estimate(one) for k, one in found.items()}}
+
+
+def _estimate(found: Score) -> Estimate:
+    return Estimate(value=found.value, low=found.low, high=found.high)
 
 
 def _facts(records: Sequence[Record]) -> dict[str, float]:

@@ -16,11 +16,11 @@ from spadework.harness.comparison import (
     sign_flip,
 )
 from spadework.harness.errors import IncompleteError, InputError
+from spadework.harness.pass_at_k import pass_at_k
 from spadework.harness.statistics import (
     Floats,
     clustered,
     hierarchical,
-    pass_at_k,
     proportion,
     score,
     strata_members,

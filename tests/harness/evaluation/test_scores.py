@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from spadework.harness.benchmark import Preset, TaskItem
@@ -9,6 +10,7 @@ from spadework.harness.evaluation.records import Record
 from spadework.harness.evaluation.report import remarks
 from spadework.harness.evaluation.scores import TaskScore, failed_score, task_score
 from spadework.harness.evaluation.settings import TaskSettings
+from spadework.harness.pass_at_k import pass_at_k
 from spadework.harness.types import Outcome, Sampling
 
 
@@ -96,9 +98,38 @@ def test_repeats_do_not_halve_the_score_and_pass_at_k_is_told_apart() -> None:
     """Case P051: pass@1 of 8 samples with 4 right is 0.5."""
     found = scored([[R, W] * 4, [R] * 8])
     assert found.overall.value == 0.75 and found.overall.n_samples == 16
-    assert (found.pass_any, found.pass_all) == (1.0, 0.5) and found.repeat_sd is not None
-    assert scored([[R], [W]]).pass_any is None
-    assert scored([[R, None], [W, W]]).pass_any is None
+    assert (found.pass_at[8].value, found.pass_hat[8].value) == (1.0, 0.5) and found.repeat_sd is not None
+    assert not scored([[R], [W]]).pass_at
+    assert not scored([[R, None], [W, W]]).pass_at
+
+
+def test_pass_at_k_stands_in_the_scores_for_small_k_powers_of_two_and_all_repeats() -> None:
+    found = scored([[R, W, W, W, R, W], [R] * 6, [W] * 6])
+    assert list(found.pass_at) == list(found.pass_hat) == [1, 2, 3, 4, 6]
+    assert found.pass_at[2].value == pytest.approx((pass_at_k(6, 2, 2) + 1) / 3)
+    assert found.pass_hat[2].value == pytest.approx((1 / 15 + 1) / 3)
+    one = found.pass_at[1]
+    assert (one.value, one.low, one.high) == (found.overall.value, found.overall.low, found.overall.high)
+    assert all(each.low < each.value < each.high for each in (*found.pass_at.values(), *found.pass_hat.values()))
+    again = msgspec.json.decode(msgspec.json.encode(found), type=TaskScore)
+    assert again == found
+    words = remarks(found)
+    assert "pass@2 53.3 (" in words and "pass^6 33.3 (" in words and "standard deviation between repeats" in words
+
+
+def test_partial_scores_weigh_as_the_headline_does() -> None:
+    """Case P202, for scores that are a part: 9 items of one category do not outweigh the one of another."""
+    preset = scored([[R]] * 10, ["big"] * 9 + ["small"], mean="categories").preset
+    settings = TaskSettings(
+        reference="m:o", preset=preset, scorer_version="1", closed=False, limit=None, n_items=10, items="d"
+    )
+    items = [TaskItem(id=f"i{n}", category="big" if n < 9 else "small", gold="g", payload=None) for n in range(10)]
+    records = [
+        Record(item=one.id, category=one.category, repeat=0, outcome=W, answer=None, gold="g", scorer="1", reward=part)
+        for one, part in zip(items, [0.2] * 9 + [0.8])
+    ]
+    partial = task_score("b", settings, items, records).partial
+    assert partial is not None and partial.value == pytest.approx(0.5) and partial.low < 0.5 < partial.high
 
 
 def test_the_number_of_items_and_what_was_changed_stand_beside_the_score() -> None:
