@@ -184,7 +184,7 @@ def _run_all(wanted: Sequence[Job], console: Console, args: argparse.Namespace) 
 
 
 def _show(console: Console, scale: str) -> None:
-    table, _ = build_table(DEFINITION, scale=scale)
+    table, _ = build_table(DEFINITION, scale=scale, rank=False)
     console.print(terminal_table(table, width=console.width))
 
 

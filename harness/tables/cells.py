@@ -18,8 +18,11 @@ from .runs import Evidence, Run
 from .spec import ColumnSpec, RowSpec, TableSpec
 
 
-def build(spec: TableSpec, evidence: Evidence, paper: Paper | None = None) -> TableResult:
-    """All cells and comparisons. Raises InputError when the evidence does not fit the table."""
+def build(spec: TableSpec, evidence: Evidence, paper: Paper | None = None, *, rank: bool = True) -> TableResult:
+    """All cells and comparisons. Raises InputError when the evidence does not fit the table.
+
+    `rank` also finds the best of each column and who is tied with it, the slowest part where there is one seed.
+    """
     wanted = set(spec.seeds) or {
         run.summary.seed for row in spec.rows if row.trained for run in evidence.runs.get(row.run, ())
     }
@@ -27,7 +30,7 @@ def build(spec: TableSpec, evidence: Evidence, paper: Paper | None = None) -> Ta
     for other in dict.fromkeys((spec.subject, spec.baseline)):
         rows = compared(spec, rows, evidence, other)
     for column in spec.columns:
-        if column.measured:
+        if rank and column.measured:
             rows = ranked(spec, rows, evidence, column)
     items, repeats, protocols = _counted(evidence)
     held_out = next((run.summary.task_digest for run in evidence.every_run()), "")
@@ -72,7 +75,7 @@ def _row(spec: TableSpec, row: RowSpec, evidence: Evidence, wanted: set[int], pa
     corpora = sorted({run.summary.corpus_digest for run in runs if run.summary.corpus_digest})
     return RowResult(
         spec=row, cells=cells, against={}, seeds=tuple(run.summary.seed for run in runs), corpora=tuple(corpora),
-        runs={run.id: run.summary.digest for run in runs},
+        runs={name: digest for run in runs for name, digest in run.digests.items()},
         insecure={run.summary.seed: run.insecure for run in runs if run.insecure},
     )  # fmt: skip
 

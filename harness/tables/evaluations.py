@@ -15,10 +15,11 @@ from ..comparing.columns import Column
 from ..comparing.recorded import read_columns
 from ..errors import InputError
 from ..evaluation.report import read_scores
-from ..evaluation.settings import EvaluationSettings, from_document, is_evaluation
+from ..evaluation.settings import from_document, is_evaluation
 from ..provenance import insecure_lines
 from ..store import CONFIG, PROVENANCE, RECORDS, read_document
 from .runs import Protocol, Run, Steps, Summary
+from .values import short_digest
 
 
 def evaluation_folders(folder: Path) -> list[Path]:
@@ -49,14 +50,15 @@ def _read(path: Path, row: str, root: Path) -> Run:
     columns = read_columns(path, settings)
     answers = {task: _answers(column, path) for task, column in columns.items()}
     silent = {task: "no sample was recorded" for task in settings.tasks if task not in columns}
+    name, digest = str(path.relative_to(root)), str(document.get("digest", ""))
     return Run(
         summary=Summary(
-            row=row, seed=settings.seed, scale="", digest=str(document.get("digest", "")), steps=0,
+            row=row, seed=settings.seed, scale="", digest=digest, steps=0,
             metrics=_facts(path), checkpoints=Steps(chosen=0, last=0), task_digest="",
         ),
         answers=answers, files={}, insecure=tuple(insecure_lines(path / PROVENANCE)),
-        protocols={task: _protocol(column, settings, task) for task, column in columns.items()},
-        lacking={**silent, **settings.missing}, name=str(path.relative_to(root)),
+        protocols={task: _protocol(column, name) for task, column in columns.items()},
+        lacking={**silent, **settings.missing}, folders={name: digest},
     )  # fmt: skip
 
 
@@ -73,11 +75,12 @@ def _lines(path: Path) -> Iterator[Line]:
     return iter(msgspec.json.Decoder(Line).decode_lines(data[: data.rfind(b"\n") + 1]))
 
 
-def _protocol(column: Column, settings: EvaluationSettings, task: str) -> Protocol:
+def _protocol(column: Column, folder: str) -> Protocol:
     stamp = column.stamp
+    rules = short_digest([f"{key} {value}" for key, value in sorted(stamp.protocol.items())])[:8]
     return Protocol(
         preset=stamp.preset, scorer=stamp.scorer, items=stamp.task, limit=stamp.limit, weigh=column.weigh,
-        reason=column.reason,
+        reason=column.reason, folder=folder, rules=rules if stamp.protocol else "",
     )  # fmt: skip
 
 
@@ -105,7 +108,7 @@ def _joined(first: Run, second: Run) -> Run:
         first, summary=msgspec.structs.replace(first.summary, metrics=metrics), answers=answers,
         protocols={**first.protocols, **second.protocols}, insecure=_unique((*first.insecure, *second.insecure)),
         lacking={task: why for task, why in {**first.lacking, **second.lacking}.items() if task not in answers},
-        name=f"{first.name} + {second.name}",
+        folders={**first.folders, **second.folders},
     )  # fmt: skip
 
 

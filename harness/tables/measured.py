@@ -27,7 +27,7 @@ def measured_cell(column: ColumnSpec, row: RowSpec, runs: Sequence[Run]) -> Cell
     if not row.trained:
         values_SIR = np.moveaxis(values_SIR, 0, -1).reshape(1, len(found[0].items), -1)
     counts = sum((values.counts for values in found), Counter[str]())
-    used = tuple(values.run.id for values in found)
+    used = tuple(values.name for values in found)
     blank = Cell(
         column=column, runs=used,
         evidence=short_digest([f"{name} {values.digest}" for name, values in zip(used, found, strict=True)]),

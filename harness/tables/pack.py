@@ -4,7 +4,7 @@
     <folder>/<row>.json.gz     {"format": 1, "row": ..., "runs": [{"summary", "files", "answers"}]}
 
 A run whose sandbox lacked a layer that it must have carries `insecure`, what was lacking, as a fourth key; an
-evaluation carries `protocols`, `lacking` and `name`.
+evaluation carries `protocols`, `lacking` and `folders`.
 An outcome is one digit, a reward one position in a palette; `config.json` and `metrics.jsonl` go in as they are.
 `spadework table` gives the same bytes from here as from the run folders. More than `MAX_BYTES` is refused.
 """
@@ -41,7 +41,7 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     insecure: tuple[str, ...] = ()
     protocols: dict[str, Protocol] = {}
     lacking: dict[str, str] = {}
-    name: str = ""
+    folders: dict[str, str] = {}
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ def _packed(run: Run) -> _Run:
     answers = {key: pack(run.answers[key]) for key in sorted(run.answers)}
     return _Run(
         summary=run.summary, files=run.files, answers=answers, insecure=run.insecure, protocols=dict(run.protocols),
-        lacking=dict(run.lacking), name=run.name,
+        lacking=dict(run.lacking), folders=dict(run.folders),
     )  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def _unpacked(run: _Run, lists: dict[str, ItemList], legend: Sequence[str], wher
     answers = {key: unpack(packed, lists, legend, f"{where} ({key})") for key, packed in run.answers.items()}
     return Run(
         summary=run.summary, answers=answers, files=run.files, insecure=run.insecure, protocols=run.protocols,
-        lacking=run.lacking, name=run.name,
+        lacking=run.lacking, folders=run.folders,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ A column that is the mean of others is compared on the items of all of them, eac
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 
@@ -30,9 +31,11 @@ def compared(spec: TableSpec, rows: Sequence[RowResult], evidence: Evidence, oth
 
 
 def ranked(spec: TableSpec, rows: Sequence[RowResult], evidence: Evidence, column: ColumnSpec) -> list[RowResult]:
-    """The best of a column, and the rows not shown to be worse than it (paired, Holm over the column's rows).
+    """The best of a column, and the rows not shown to be worse than it.
 
-    Rows whose figure is missing or rests on part of the samples take no part.
+    The best was picked by the same data, so Holm's correction goes over all pairs of rows; those that are not looked at
+    count with p = 1. A row is then wrongly put behind the best in one table of twenty at most, whichever came out on
+    top. Rows whose figure is missing or rests on part of the samples take no part.
     """
     whole = [row for row in rows if row.cells[column.id].value is not None and not row.cells[column.id].missing]
     if len(whole) < 2:
@@ -40,7 +43,7 @@ def ranked(spec: TableSpec, rows: Sequence[RowResult], evidence: Evidence, colum
     values = {row.spec.run: row.cells[column.id].value or 0.0 for row in whole}
     top = max(values.values())
     best = next(row.spec for row in whole if values[row.spec.run] == top)
-    found = _against(spec, column, [row.spec for row in whole], evidence, best)
+    found = _against(spec, column, [row.spec for row in whole], evidence, best, pairs=comb(len(whole), 2))
     ranks = {run: Rank.TIED for run, gap in found.items() if gap.verdict is not Verdict.WORSE}
     ranks |= {run: Rank.BEST for run, value in values.items() if value == top}
     return [_with_rank(row, column.id, ranks.get(row.spec.run)) for row in rows]
@@ -51,8 +54,9 @@ def _with_rank(row: RowResult, column: str, rank: Rank | None) -> RowResult:
 
 
 def _against(
-    spec: TableSpec, column: ColumnSpec, rows: Sequence[RowSpec], evidence: Evidence, other: RowSpec
+    spec: TableSpec, column: ColumnSpec, rows: Sequence[RowSpec], evidence: Evidence, other: RowSpec, pairs: int = 0
 ) -> Mapping[str, Difference]:
+    """Each row minus another; Holm over the rows, or over so many `pairs`."""
     others = [row for row in rows if row.run != other.run and evidence.runs.get(row.run)]
     theirs = _by_seed(spec, column, other, evidence)
     found = {}
@@ -60,7 +64,8 @@ def _against(
         gap = _difference(column, (_by_seed(spec, column, row, evidence), theirs), (row, other), family=len(others))
         if gap is not None:
             found[row.run] = gap
-    corrected = dict(zip(found, holm([gap.p for gap in found.values()]), strict=True))
+    unseen = [1.0] * max(0, pairs - len(found))
+    corrected = dict(zip(found, holm([*(gap.p for gap in found.values()), *unseen]), strict=False))
     return {run: replace(gap, p_holm=corrected[run]) for run, gap in found.items()}
 
 

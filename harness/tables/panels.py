@@ -18,7 +18,7 @@ MARKS = {Verdict.BETTER: "\u25b2", Verdict.WORSE: "\u25bc", Verdict.CANNOT_TELL:
 PERCENT = ("right", "share")
 RANKS = {
     Rank.BEST: "the best of its column",
-    Rank.TIED: "not shown to be worse than the best (paired test, Holm over the column)",
+    Rank.TIED: "not shown to be worse than the best (paired test, Holm over all pairs of rows)",
 }
 """What the marks of best and tied mean; bold and underlined, however a format does that."""
 ONE_RUN = "one run"

@@ -52,7 +52,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Under which protocol an evaluation played a benchmark; all but `reason` must agree within a table."""
+    """How an evaluation played a benchmark; all but `reason` and `folder` must agree within a table."""
 
     preset: str
     """Its name, a star where something of it was changed, with the changes behind it."""
@@ -62,19 +62,24 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit: int | None = None
     weigh: Literal["items", "categories"] = "items"
     """What the score is the mean of."""
+    rules: str = ""
+    """Digest of what the preset says, since a name may mean something else in another version."""
     reason: str = ""
     """Why the benchmark broke off, if it did."""
+    folder: str = ""
+    """Where it was played."""
 
     @property
     def agreed(self) -> tuple[object, ...]:
         """What must be equal."""
-        return self.preset, self.scorer, self.items, self.limit, self.weigh
+        return self.preset, self.rules, self.scorer, self.items, self.limit, self.weigh
 
     @property
     def words(self) -> str:
         """For the fine print."""
         first = "" if self.limit is None else f", first {self.limit:,} items"
-        return f"preset {self.preset}, scorer {self.scorer}, items {self.items}{first}"
+        rules = f" (rules {self.rules})" if self.rules else ""
+        return f"preset {self.preset}{rules}, scorer {self.scorer}, items {self.items}{first}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,13 +97,18 @@ class Run:
     """Of each benchmark of an evaluation."""
     lacking: Mapping[str, str] = field(default_factory=dict)
     """Benchmarks that could not run, with the reason."""
-    name: str = ""
-    """Folders of the evaluations; a training run is named by scale, row and seed."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Of evaluations, each with the digest of its config."""
 
     @property
     def id(self) -> str:
-        """What people find the run by."""
-        return self.name or f"{self.summary.scale}/{self.summary.row}/seed{self.summary.seed}"
+        """What people find the run by: scale, row and seed of a training run, the folders of evaluations."""
+        return " + ".join(self.folders) or f"{self.summary.scale}/{self.summary.row}/seed{self.summary.seed}"
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The digest of the config by what people find it by."""
+        return self.folders or {self.id: self.summary.digest}
 
     @property
     def metrics(self) -> Mapping[str, float | None]:

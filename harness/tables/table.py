@@ -55,7 +55,7 @@ def evidence_of(spec: TableSpec, folder: Path) -> Evidence:
 
 
 def build_table(
-    path: Path, *, scale: str | None = None, runs: Path | None = None, no_time: bool = False
+    path: Path, *, scale: str | None = None, runs: Path | None = None, no_time: bool = False, rank: bool = True
 ) -> tuple[TableResult, Paper | None]:
     """The table that a file describes, and the paper's figures. `runs` replaces the evidence by these run folders."""
     spec = load_spec(path)
@@ -64,7 +64,7 @@ def build_table(
     rows = [row.run for row in spec.rows]
     evidence = read_runs(runs, rows, spec.scale) if runs else evidence_of(spec, path.parent)
     paper = paper_of(spec, path.parent)
-    return build(spec, evidence, paper), paper
+    return build(spec, evidence, paper, rank=rank), paper
 
 
 def paper_of(spec: TableSpec, folder: Path) -> Paper | None:

@@ -28,7 +28,8 @@ def terminal_table(table: TableResult, status: Mapping[str, str] | None = None, 
     narrow = width < WIDE
     shown = [number for number, head in enumerate(panel.heads) if not head.paper]
     marks = [mark for mark, given in (("(incomplete)", table.gaps), ("(INSECURE)", table.insecure)) if given]
-    title, caption = " ".join([table.spec.title, *marks]), Text("\n".join(filter(None, (_legend(), insecurity(table)))))
+    title = " ".join([table.spec.title, *marks])
+    caption = Text("\n".join(filter(None, (_legend(table), insecurity(table)))))
     drawn = Table(title=title, title_justify="left", header_style="bold", caption=caption, caption_justify="left")
     drawn.add_column("row", min_width=16)
     for number in shown:
@@ -53,6 +54,8 @@ def _entry(entry: Entry, narrow: bool) -> Text:
     return text
 
 
-def _legend() -> str:
+def _legend(table: TableResult) -> str:
     signs = ", ".join(f"{sign} {verdict}" for verdict, sign in MARKS.items())
+    if not any(cell.rank for row in table.rows for cell in row.cells.values()):
+        return signs
     return f"{signs}; bold: {RANKS[Rank.BEST]}; underlined: {RANKS[Rank.TIED]}"

@@ -20,7 +20,8 @@ BOUNDS: dict[str, tuple[float, float]] = {"right": (0.0, 1.0), "return": (-1.0, 
 class Values:
     """One column of one run."""
 
-    run: Run
+    name: str
+    """Of the run, as people find it."""
     items: tuple[str, ...]
     values_IR: Floats
     """NaN where unscored."""
@@ -48,7 +49,8 @@ def values_of(column: ColumnSpec, run: Run) -> Values | None:
     elif protocol is not None and column.category is None:
         categories = [group_of(category) for category in categories]
     return Values(
-        run=run, items=tuple(answers.listed.items[position] for position in picked), values_IR=values_IR[picked],
+        name=protocol.folder if protocol else run.id,
+        items=tuple(answers.listed.items[position] for position in picked), values_IR=values_IR[picked],
         strata=tuple(categories), counts=answers.counts(column.category), digest=answers.digest,
         broken="" if protocol is None else protocol.reason,
     )  # fmt: skip

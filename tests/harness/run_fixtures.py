@@ -74,6 +74,7 @@ def write_summary(
         "tokens": 3_400_000 + 1000 * seed,
         "seconds": 100 + 10 * float(rng.random()),
         "zero_variance_share": 0.2,
+        "skipped_updates": 0,
     }
     summary = {
         "row": row, "seed": seed, "scale": scale, "digest": "c0ffee", "steps": steps, "metrics": metrics,
