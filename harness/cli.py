@@ -42,8 +42,10 @@ def train_arguments(parser: Parser) -> None:
 
 def table_arguments(parser: Parser) -> None:
     """Arguments of `table`."""
-    parser.add_argument("file", type=Path, help="table definition, for example results/ablations.toml")
-    parser.add_argument("--format", choices=("markdown", "latex", "csv", "html"), help="only this one (default: all)")
+    parser.add_argument(
+        "file", type=Path, nargs="+", help="table definition, for example results/ablations.toml; several must agree"
+    )
+    parser.add_argument("--format", metavar="md|tex|csv|html", help="only this one (default: all)")
     parser.add_argument("--out", type=Path, help="folder for the files (default: tables/ beside the definition)")
     parser.add_argument("--pack", action="store_true", help="also write the compact copy of the runs that git keeps")
     parser.add_argument("--scale", help="build it from the runs of this scale")
@@ -111,12 +113,12 @@ VERBS: dict[str, tuple[str, str]] = {
         "spadework.harness.comparing.compare:compare_command",
         "compare runs with the first one named, item by item: compare BASE NEW [NEW ...]",
     ),
-    "preflight": (
-        "spadework.harness.evaluation.check:preflight_command",
     "check": (
         "spadework.harness.gate.verb:check_command",
         "the gate of a CI: a run against a reference; exit code 0 pass, 1 fail, 3 underpowered, 4 incomplete",
     ),
+    "preflight": (
+        "spadework.harness.evaluation.check:preflight_command",
         "check that the graders know right from wrong, and forecast the cost",
     ),
     "report": (
@@ -142,9 +144,9 @@ ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "eval": eval_arguments,
     "score": score_arguments,
     "compare": compare_arguments,
+    "check": check_arguments,
     "preflight": preflight_arguments,
     "report": report_arguments,
-    "check": check_arguments,
     "doctor": doctor_arguments,
 }
 
