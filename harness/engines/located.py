@@ -21,7 +21,7 @@ from ..store import CHECKPOINT, CONFIG, SUMMARY, read_document
 from .gguf_folder import gguf_file
 from .hub import HUB_ID, hub_folder
 from .identity import file_digest
-from .organisms import check_organism, declared, organism
+from .organisms import CHAT, check_organism, declared, organism
 from .weights import check_folder, check_tokenizer
 
 RUNS = Path("results/runs")
@@ -140,7 +140,7 @@ def _initial(run: Path) -> Located:
     name, checkpoint = (config.get(key) for key in ("organism", "checkpoint")) if isinstance(config, dict) else ("", "")
     if not isinstance(name, str) or not isinstance(checkpoint, str) or not checkpoint:
         raise InputError(f"{run} is no training run; give a run that `spadework train` made.")
-    return _shipped(name, checkpoint)
+    return locate(checkpoint, offline=True) if name == CHAT else _shipped(name, checkpoint)
 
 
 def _check_sums(step: Path) -> None:

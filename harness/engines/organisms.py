@@ -13,7 +13,12 @@ import msgspec
 from ..dialect import Dialect
 from ..errors import InputError, nearest
 
-ORGANISMS = {"nano": "spadework.training.nano.organism:NanoOrganism"}
+CHAT = "chat"
+"""The organism of every pretrained chat model: its format is its template, so a run of one is opened as such a model."""
+ORGANISMS = {
+    "nano": "spadework.training.nano.organism:NanoOrganism",
+    CHAT: "spadework.training.chat.organism:ChatOrganism",
+}
 MARK = "spadework.json"
 
 
