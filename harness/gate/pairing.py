@@ -59,7 +59,7 @@ def _refusals(reference: Reference, found: Recorded) -> list[str]:
     told = []
     for name, column in found.subject.columns.items():
         if name in reference.columns:
-            keys = config.difference(reference.columns[name].stamp(), stamp_of(column, found))
+            keys = config.difference(reference.columns[name].stamp(), stamp_of(column))
             told += [f"{name} differs in {', '.join(keys)}"] if keys else []
     return told
 

@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from .. import config
-from ..benchmark import Preset
 from ..comparing.columns import Column, Subject
 from ..errors import IncompleteError, InputError
 from ..evaluation.report import read_scores
@@ -24,17 +22,12 @@ from ..means import item_means
 from ..store import CONFIG, MODELS, read_document
 from .reference import FORMAT, STAMP, ColumnEntry, ItemEntry, Reference, RunEntry
 
-TOLD = ("source", "expect")
-"""Keys of a preset that say something about a protocol and do not change it."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """A subject with what its folders say beside the columns."""
 
     subject: Subject
-    protocols: Mapping[str, Mapping[str, Any]]
-    """Every key of the preset by benchmark; none for a training run."""
     unscored: Mapping[str, str]
     """Benchmarks that were asked for and have no whole number, with the reason."""
     runs: tuple[RunEntry, ...]
@@ -44,25 +37,18 @@ def recorded(subject: Subject) -> Recorded:
     """What the run folders of a subject hold. Raises InputError for a damaged one."""
     folders = [Path(run) for run in subject.runs]
     evaluations = {folder: _evaluation(folder) for folder in folders}
-    protocols: dict[str, Mapping[str, Any]] = {}
     unscored: dict[str, str] = {}
     for folder, settings in evaluations.items():
         if settings is not None:
-            protocols |= {name: _protocol(task.preset) for name, task in settings.tasks.items()}
             unscored |= _without_records(folder, settings, subject)
     unscored |= {name: _why(column) for name, column in subject.columns.items() if not column.complete}
-    return Recorded(subject=subject, protocols=protocols, unscored=unscored, runs=_entries(subject, folders))
+    return Recorded(subject=subject, unscored=unscored, runs=_entries(subject, folders))
 
 
 def _evaluation(folder: Path) -> EvaluationSettings | None:
     path = folder / CONFIG
     document = read_document(path) if path.is_file() else {}
     return from_document(document, str(folder)) if is_evaluation(document) else None
-
-
-def _protocol(preset: Preset) -> dict[str, Any]:
-    keys: dict[str, Any] = msgspec.to_builtins(preset)
-    return {key: value for key, value in keys.items() if key not in TOLD}
 
 
 def _without_records(folder: Path, settings: EvaluationSettings, subject: Subject) -> dict[str, str]:
@@ -104,7 +90,7 @@ def as_reference(found: Recorded, margins: Mapping[str, float]) -> Reference:
     refuse_incomplete(found)
     return Reference(
         format=FORMAT, spadework=metadata.version("spadework"), runs=list(found.runs),
-        columns={name: column_entry(column, found) for name, column in found.subject.columns.items()},
+        columns={name: column_entry(column) for name, column in found.subject.columns.items()},
         margins={name: margin for name, margin in margins.items() if name in found.subject.columns},
     )  # fmt: skip
 
@@ -119,21 +105,21 @@ def refuse_incomplete(found: Recorded) -> None:
         )
 
 
-def column_entry(column: Column, found: Recorded) -> ColumnEntry:
+def column_entry(column: Column) -> ColumnEntry:
     """What is kept of a complete column."""
     means_SI = item_means(column.values_SIR())
     listed = zip(column.listed.items, column.listed.categories, means_SI.T.tolist(), strict=True)
     return ColumnEntry(
-        **stamp_of(column, found),  # type: ignore[arg-type]
+        **stamp_of(column),  # type: ignore[arg-type]
         items={item: ItemEntry(category=category, means=means) for item, category, means in listed},
     )
 
 
-def stamp_of(column: Column, found: Recorded) -> dict[str, object]:
+def stamp_of(column: Column) -> dict[str, object]:
     """What must be equal on both sides, key by key."""
     values = (
         column.stamp.preset, column.stamp.scorer, column.stamp.task, column.stamp.limit, column.weigh,
-        column.outcomes_SIR.shape[2], dict(found.protocols.get(column.name, {})),
+        column.outcomes_SIR.shape[2], dict(column.stamp.protocol),
     )  # fmt: skip
     return dict(zip(STAMP, values, strict=True))
 

@@ -15,14 +15,14 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from ..atomic import write_atomic
 from ..errors import InputError
 
-FORMAT = "spadework-reference/1"
+FORMAT: Final = "spadework-reference/1"
 DEPTH = 4
 """Levels of the document that get a line for each entry: the items are the last."""
 
@@ -57,7 +57,7 @@ class ColumnEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     samples: int
     """Of each item in each run."""
     protocol: dict[str, Any] = {}
-    """Every key of the preset, so that a refusal can name what differs."""
+    """What the preset says, key by key, so that a refusal can name what differs."""
     items: dict[str, ItemEntry]
 
     def stamp(self) -> dict[str, object]:
