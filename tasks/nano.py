@@ -4,6 +4,7 @@
     new    five families neither warm start nor designer was ever shown (levels 2 to 4)
     rg     easy reasoning-gym tasks in compact rendering; sorting and reversal look like two of the known families
     mid    the six known families at sizes the warm start knows (levels 2 to 5); validation only
+    known  the six known families at the smallest sizes (levels 1 to 3); for the gate of the CI, in no table
 
 An item is a program and an instance seed; programs run in the sandbox. No item is shown twice, and a fold over what
 an item shows keeps test and validation apart, whatever their seeds. It does not play and does not score.
@@ -27,7 +28,7 @@ VALIDATION_PART = 8
 COMPACT_FOLD = (1, 2)
 TRIES = 20
 """Seeds looked at for each wanted program and instance before a small family is left with fewer."""
-HARD_LEVELS, NEW_LEVELS, MID_LEVELS = (6, 7), (2, 3, 4), (2, 3, 4, 5)
+HARD_LEVELS, NEW_LEVELS, MID_LEVELS, KNOWN_LEVELS = (6, 7), (2, 3, 4), (2, 3, 4, 5), (1, 2, 3)
 MAX_TURNS = 16
 CATEGORIES = ("hard", "new", "rg")
 REPLY = "then"
@@ -73,6 +74,12 @@ def validation_suite(nouns: Sequence[str], share: float = 1.0) -> list[Item]:
     hard = Grid(category="hard", families=FAMILIES, levels=HARD_LEVELS, programs=2, instances=_part(4, share))
     mid = Grid(category="mid", families=FAMILIES, levels=MID_LEVELS, programs=2, instances=_part(5, share))
     return _items(hard, nouns, VALIDATION_SEED) + _items(mid, nouns, VALIDATION_SEED)
+
+
+def known_suite(nouns: Sequence[str], share: float = 1.0) -> list[Item]:
+    """What the warm start can do, in over a thousand items: a checkpoint that was damaged loses points here."""
+    known = Grid(category="known", families=FAMILIES, levels=KNOWN_LEVELS, programs=12, instances=_part(10, share))
+    return _items(known, nouns, TEST_SEED)
 
 
 def _part(count: int, share: float) -> int:

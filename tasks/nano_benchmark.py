@@ -20,12 +20,12 @@ from ..harness.sandbox import Sandbox
 from ..harness.seeds import text_id
 from ..harness.types import Arm, Message, Outcome, Play, Sampling
 from .chat_games import Game, Table, play_games
-from .nano import test_suite, validation_suite
+from .nano import known_suite, test_suite, validation_suite
 from .nano_games import instantiate
 
 NOUNS = "nano_nouns.txt"
 """The words of the nano tokenizer, so that the organism meets the items of its own table."""
-SUITES = {"test": test_suite, "validation": validation_suite}
+SUITES = {"test": test_suite, "validation": validation_suite, "known": known_suite}
 RULES = """\
 You play a short game of words. Each message of mine shows what you see; you answer with one action, a single word or \
 number, in a box: \\boxed{word}. A wrong action ends the game.
