@@ -401,9 +401,10 @@ def test_the_same_server_is_the_same_model_whenever_it_is_asked() -> None:
 
 def test_an_interrupt_ends_the_waiting_at_once(tmp_path: Path) -> None:
     script = """
-import sys
+import signal, sys
 from spadework.harness.engines.opening import open_model
 from spadework.harness.types import Message, Request, Sampling
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins without it
 request = Request(messages=(Message(role="user", content="x"),), sampling=Sampling(), seed=0)
 with open_model(sys.argv[1]) as model:
     print("ready", flush=True)

@@ -73,9 +73,10 @@ def test_closing_ends_the_server_and_everything_it_started(tmp_path: Path) -> No
 
 
 SCRIPT = """
-import sys
+import signal, sys
 from pathlib import Path
 from spadework.harness.engines import kept_server
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins without it
 kept_server.GRACE_S = 0.3
 folder = Path(sys.argv[1])
 server = kept_server.KeptServer("the tree", [sys.executable, "-c", (folder / "tree.py").read_text(), str(folder)], {})
