@@ -38,7 +38,7 @@ def read_subject(text: str, root: Path = Path()) -> Subject:
     """The subject that a word of the command line names. Raises InputError with the nearest name, naming the file for
     damage, and for runs that cannot be one subject."""
     label, equals, rest = text.partition("=")
-    if equals and "/" not in label and not (root / text).exists():
+    if label and equals and not set("/,") & set(label) and not (root / text).exists():
         return replace(read_subject(rest, root), label=label)
     if "," in text and not (root / text).exists():
         parts = [read_subject(part, root) for part in text.split(",") if part]

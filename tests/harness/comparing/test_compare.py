@@ -196,6 +196,23 @@ def test_seeds_that_only_one_method_has_are_left_out_and_named(tmp_path: Path) -
     assert row["n_seeds"] == 3 and row["shared"]["notes"] == ["spade: seed 3 left out, the other side has none"]
 
 
+def test_seeds_without_a_common_number_are_paired_in_order_and_it_says_so(tmp_path: Path) -> None:
+    runs = write_runs(tmp_path, rows=["spade", "solve_rate"], seeds=5)
+    first = ",".join(str(runs / "spade" / f"seed{seed}") for seed in (0, 1))
+    second = ",".join(str(runs / "solve_rate" / f"seed{seed}") for seed in (2, 3, 4))
+    (row,) = compared(f"one={first}", f"two={second}")["rows"]
+    assert row["n_seeds"] == 2
+    assert row["shared"]["notes"] == ["no seed in common: the first 2 of each are paired in order"]
+
+
+def test_one_evaluation_is_set_against_every_seed_of_the_other_side(tmp_path: Path) -> None:
+    base = write_evaluation(tmp_path / "base", Task(samples=answers(50, range(20))))
+    runs = [write_evaluation(tmp_path / f"n{seed}", Task(samples=answers(50, range(22 + seed)))) for seed in range(3)]
+    (row,) = compared(base, f"new={','.join(map(str, runs))}")["rows"]
+    assert (row["n_seeds"], row["value"]) == (3, pytest.approx(3 / 50))
+    assert row["shared"]["notes"] == ["base is one checkpoint, set against each of the 3 seeds"]
+
+
 def test_checkpoint_and_mode_choose_the_column_of_training_runs(tmp_path: Path) -> None:
     runs = write_runs(tmp_path, rows=["spade", "solve_rate"], seeds=2)
     pair = runs / "spade", runs / "solve_rate"
