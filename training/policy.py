@@ -87,7 +87,7 @@ class Policy:
         anchors: list[_Anchor] = []
         for _ in range(self.settings.epochs):
             tally, role_norms = self._accumulate(batch, part, anchors)
-            tally.gather(self._accelerator)
+            self._gather(tally)
             epochs.append(tally)
             norms.append(role_norms | {"": self._clip(self.settings.max_grad_norm)})
             if not (tally.finite() and all(map(math.isfinite, norms[-1].values()))):
@@ -190,6 +190,16 @@ class Policy:
                 self._accelerator.backward((terms.loss_M * micro.weight_M).sum() * scale)
             if part.counted[i]:
                 tally.add(micro, scores, terms, self.settings.tis_max)
+
+    def _gather(self, tally: Tally) -> None:
+        """The figures of all processes in each of them."""
+        together = self._accelerator
+        if together.num_processes > 1:
+            tally.gather(
+                together.device,
+                total=lambda value: together.reduce(value, "sum"),
+                greatest=lambda value: together.gather(value[None]).max(),
+            )
 
     def _reference_logprobs(self, micro: MicroBatch) -> Tensor | None:
         if self._reference is None:

@@ -1,11 +1,10 @@
 """What one update reports, and the running sums it is made from."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
-from accelerate import Accelerator
 from torch import Tensor
 
 from .batch import Batch, MicroBatch, Skip
@@ -72,17 +71,16 @@ class Tally:
         self._peaks: list[Tensor] = []
         self._gaps = torch.zeros(len(batch.roles), dtype=torch.float64)
 
-    def gather(self, accelerator: Accelerator) -> None:
-        """Take in what the other processes added; called by all of them."""
-        if accelerator.num_processes == 1:
-            return
-        device = accelerator.device
+    def gather(
+        self, device: torch.device, total: Callable[[Tensor], Tensor], greatest: Callable[[Tensor], Tensor]
+    ) -> None:
+        """Take in what the other processes added; called by all of them. `total` and `greatest` are over processes."""
         zeros = torch.zeros(PARTS, dtype=torch.float64, device=device)
         own = torch.stack(self._sums).sum(0) if self._sums else zeros
         peak = torch.stack(self._peaks).max() if self._peaks else zeros.float()[0]
-        self._sums = [accelerator.reduce(own, "sum")]
-        self._gaps = accelerator.reduce(self._gaps.to(device), "sum").cpu()
-        self._peaks = [accelerator.gather(peak[None]).max()]
+        self._sums = [total(own)]
+        self._gaps = total(self._gaps.to(device)).cpu()
+        self._peaks = [greatest(peak)]
 
     def add(self, micro: MicroBatch, scores: Scores, terms: Objective, cap: float) -> None:
         """Take in one micro-batch."""
