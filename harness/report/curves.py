@@ -84,7 +84,7 @@ class Panel:
     y: Axis
     curves: tuple[Curve, ...]
     absent: tuple[str, ...]
-    """Labels of sides that did not measure it."""
+    """Labels of sides that measured other things and not this."""
 
     @property
     def words(self) -> str:
@@ -139,7 +139,8 @@ def _panel(question: Question, sides: Sequence[Side], rows: Rows) -> Panel | Non
     x = axis([0.0, *(point.step for point in every)], whole=True)
     y = axis([value for point in every for value in (point.low, point.high)])
     present = {one.side for one in drawn}
-    absent = tuple(side.label for place, side in enumerate(sides) if place not in present)
+    others = [side for place, side in enumerate(sides) if place not in present]
+    absent = tuple(side.label for side in others if any(rows(run) for run in side.runs))
     return Panel(question=question, x=x, y=y, curves=tuple(_curve(one, x, y) for one in drawn), absent=absent)
 
 

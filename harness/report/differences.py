@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..comparing.columns import Subject
+from ..comparing.columns import Metric, Subject
 from ..comparing.compare import chosen_columns
 from ..comparing.pairing import paired_up
 from ..comparing.rows import Comparison, Question, Row, compare
@@ -18,7 +18,7 @@ from .drawing import Axis, axis
 from .scores import columns_of
 from .values import Side
 
-METRIC = "right"
+METRIC: Metric = "right"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,11 +21,7 @@ from ..store import CONFIG, ENVIRONMENTS, METRICS, MODELS, PROVENANCE, RECORDS, 
 from ..tables.pack import read_packed
 from .values import RunFiles, Side
 
-
-class _Told(msgspec.Struct, frozen=True):
-    item: str
-    repeat: int
-    detail: str = ""
+NO_CURVES = "it has no line of metrics, so there are no curves"
 
 
 def read_sides(words: Sequence[str], root: Path = Path()) -> list[Side]:
@@ -110,7 +106,7 @@ def _runs(path: Path) -> list[RunFiles]:
     finished = (path / (SCORES if evaluation else SUMMARY)).is_file()
     figures = read_document(path / SUMMARY).get("metrics") if finished and not evaluation else {}
     metrics, environments = jsonl.read(path / METRICS), jsonl.read(path / ENVIRONMENTS)
-    lacks = [] if evaluation or metrics else ["it has no line of metrics, so there are no curves"]
+    lacks = [] if evaluation or metrics else [NO_CURVES]
     return [RunFiles(
         name=str(path), seed=seed if isinstance(seed, int) else None,
         state="finished" if finished else "not finished", config=settings,
@@ -119,6 +115,12 @@ def _runs(path: Path) -> list[RunFiles]:
         metrics=metrics, figures=_numbers(figures), environments=environments, lacks=tuple(lacks),
         details=_details(path) if evaluation else {},
     )]  # fmt: skip
+
+
+class _Told(msgspec.Struct, frozen=True):
+    item: str
+    repeat: int
+    detail: str = ""
 
 
 def _details(run: Path) -> Mapping[str, Mapping[tuple[str, int], str]]:
@@ -135,21 +137,20 @@ def _packed(path: Path) -> list[RunFiles]:
     row = path.name.removesuffix(PACKED_SUFFIX)
     found = []
     for run in read_packed(path.parent, [row], path.resolve().parent.name).runs[row]:
-        (document,) = _rows(run.files.get(CONFIG, "{}"), f"{path}, {CONFIG}", whole=True)
-        config = document.get("config")
+        config = _decoded(run.files.get(CONFIG, "{}"), f"{path}, {CONFIG}").get("config")
+        lacks = ["the packed copy holds no texts, no environments and no provenance"]
+        metrics = [_decoded(line, f"{path}, {METRICS}") for line in run.files.get(METRICS, "").splitlines()]
         found.append(RunFiles(
             name=f"{path}, seed {run.summary.seed}", seed=run.summary.seed, state="packed copy",
             config=flatten(config) if isinstance(config, dict) else {},
-            metrics=_rows(run.files.get(METRICS, ""), f"{path}, {METRICS}"),
-            figures=_numbers(run.summary.metrics),
-            lacks=("the packed copy holds no texts, no environments and no provenance",),
+            metrics=metrics, figures=_numbers(run.summary.metrics), lacks=(*lacks, *([] if metrics else [NO_CURVES])),
         ))  # fmt: skip
     return found
 
 
-def _rows(text: str, where: str, *, whole: bool = False) -> list[jsonl.Row]:
+def _decoded(text: str, where: str) -> jsonl.Row:
     try:
-        return [msgspec.json.decode(line, type=jsonl.Row) for line in ([text] if whole else text.splitlines())]
+        return msgspec.json.decode(text, type=jsonl.Row)
     except msgspec.DecodeError as error:
         raise InputError(f"{where}: {error}; take the packed copy from git again.") from None
 

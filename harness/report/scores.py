@@ -121,7 +121,8 @@ def _figure(runs: Sequence[RunFiles], key: str, unit: str) -> Cell:
     numbers = [value for run in runs if (value := run.figures.get(key)) is not None]
     if not numbers:
         known = any(key in run.figures for run in runs)
-        return Cell(reason="does not apply" if known else "no summary", calm=known)
+        begun = any(run.metrics for run in runs)
+        return Cell(reason="does not apply" if known else "no summary" if begun else "no training", calm=not begun)
     say = percent if unit == "%" else amount
     spread = f"{say(min(numbers))} to {say(max(numbers))}" if min(numbers) < max(numbers) else ""
     return Cell(

@@ -85,7 +85,8 @@ def test_packed_rows_have_curves_and_samples_and_say_what_they_lack(tmp_path: Pa
     text = words(page)
     assert code == ExitCode.OK
     assert "spade: the packed copy holds no texts, no environments and no provenance." in text
-    assert "Not measured: base." in text and "No run holds environments" in text
+    assert "base: the packed copy holds no texts" in text and "so there are no curves" in text
+    assert "No run holds environments" in text
     assert "These runs hold outcomes and rewards only, no answers." in text
 
 
@@ -113,6 +114,15 @@ def test_a_run_that_is_not_finished_is_shown_with_what_it_has(
     assert f"{half} is not finished" in caplog.text and f"{half} is not finished" in text
     assert "Nothing could be compared." in text and "no samples in no_corpus/seed0" in text
     assert "Training curves" in text and 'data-chart="return"' in page
+
+
+def test_of_a_method_whose_second_seed_is_not_finished_the_first_is_scored_and_both_are_drawn(tmp_path: Path) -> None:
+    write_training(tmp_path / "spade" / "seed0")
+    write_training(tmp_path / "spade" / "seed1", seed=1, finished=False)
+    code, page, _ = report(tmp_path, tmp_path / "spade")
+    assert code == ExitCode.INCOMPLETE and "50 samples of 50 items" in words(page)
+    (curve, *_) = embedded(page, "curves")[0]["curves"]  # type: ignore[index]
+    assert curve["many"] and "seed1 is not finished" in words(page)
 
 
 def test_runs_of_which_none_is_finished_and_nothing_is_written_yet_make_a_page_that_says_so(tmp_path: Path) -> None:
