@@ -128,4 +128,4 @@ def _templates() -> Environment:
 
 
 def _file(name: str) -> str:
-    return (files(__package__) / "page" / name).read_text(encoding="utf-8")
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")

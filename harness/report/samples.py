@@ -78,7 +78,7 @@ def benchmarks(
     sides: Sequence[Side], texts: Texts, refused: Mapping[tuple[int, str], str] | None = None
 ) -> list[Json]:
     """Every benchmark of the sides. `refused` says which side may not be compared with the first in which, and why."""
-    found = []
+    found: list[Json] = []
     for name in columns_of(sides):
         columns = [column_of(side, name) for side in sides]
         items = sorted({item for column in columns if column for item in column.listed.items})
