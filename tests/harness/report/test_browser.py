@@ -89,6 +89,13 @@ def trainings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(folder / "page.html", folder / "spade", folder / "no_corpus")
 
 
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three rows of the published table."""
+    rows = [PACKED / f"{row}.json.gz" for row in ("spade", "no_corpus", "fixed_env")]
+    return made(tmp_path_factory.mktemp("packed") / "page.html", *rows)
+
+
 def made(page: Path, *runs: Path) -> Path:
     assert main(["report", *map(str, runs), "--out", str(page)]) == ExitCode.OK
     return page
@@ -135,14 +142,9 @@ def entries(chromium: Browser, viewer: str) -> list[str]:
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("what", ["evaluations", "trainings", "packed"])
 def test_no_text_overlaps_another_and_the_page_does_not_scroll_sideways(
-    chromium: Browser, tmp_path: Path, request: pytest.FixtureRequest, what: str, width: int
+    chromium: Browser, request: pytest.FixtureRequest, what: str, width: int
 ) -> None:
-    if what == "packed":
-        rows = [PACKED / f"{row}.json.gz" for row in ("spade", "no_corpus", "fixed_env")]
-        page = made(tmp_path / "page.html", *rows)
-    else:
-        page = request.getfixturevalue(what)
-    opened(chromium, page, width)
+    opened(chromium, request.getfixturevalue(what), width)
     chromium.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     texts, wrong, beyond = chromium.run(OVERLAPS)
     assert texts > 100 and wrong == [] and beyond <= 0
