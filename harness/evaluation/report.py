@@ -176,6 +176,8 @@ def remarks(task: TaskScore, unsent: Sequence[str] = ()) -> str:
     if cell.value is not None and not cell.complete:
         words.append(f"incomplete: {cell.n_scored:,} scored of {cell.n_samples:,}")
         words.append(f"{percent(cell.value_all)} with the others as not right")
+    if task.failure:
+        words.append(f"most failures say: {task.failure}")
     words += _slice(task)
     if task.unverified:
         words.append(f"data NOT verified, {task.unverified}")

@@ -76,6 +76,8 @@ class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
     """By k, the chance that all of k tries are right, `pass^k`; only when every sample was scored."""
     facts: dict[str, float] = {}
     """Sums of the numbers in the records: tokens, turns, seconds."""
+    failure: str = ""
+    """What most of the samples without a score failed with."""
 
     @property
     def stamp(self) -> str:
@@ -100,7 +102,7 @@ def task_score(
         partial=_partial(right_IR, reward_IR, strata), repeat_sd=_repeat_sd(right_IR, strata) if full else None,
         pass_at=_passes(right_IR, strata, pass_at_k) if full else {},
         pass_hat=_passes(right_IR, strata, pass_hat_k) if full else {},
-        facts=_facts(records),
+        facts=_facts(records), failure=_failure(records),
     )  # fmt: skip
 
 
@@ -161,6 +163,12 @@ def _categories(
 def _counts(records: Sequence[Record]) -> dict[str, int]:
     counted = Counter(record.outcome for record in records)
     return {str(outcome): counted[outcome] for outcome in Outcome if counted[outcome]}
+
+
+def _failure(records: Sequence[Record]) -> str:
+    """The commonest word of those that failed, the first of the alphabet among equals."""
+    said = Counter(record.detail for record in records if not record.outcome.scored and record.detail)
+    return min(said, key=lambda detail: (-said[detail], detail), default="")
 
 
 def _partial(right_IR: Floats, reward_IR: Floats, strata: Sequence[str] | None) -> Estimate | None:

@@ -107,9 +107,10 @@ def test_what_the_infrastructure_failed_is_no_zero_and_is_played_again(tmp_path:
     assert first.returncode == 4 and 0 < failed < 60 and not scores(out)["complete"]
     assert overall["n_scored"] == 120 - failed and f"{120 - failed} scored of 120" in " ".join(first.stdout.split())
     assert overall["value_all"] < overall["value"]
+    assert "most failures say: connection refused" in " ".join(first.stdout.split())
     second = evaluate(out, model="flaky_model", MENDED="1")
     assert second.returncode == 0 and f"{failed} of 120 samples are to be played" in second.stdout
-    assert "infra_error" not in scores(out)["tasks"][0]["overall"]["counts"]
+    assert "infra_error" not in scores(out)["tasks"][0]["overall"]["counts"] and "failures" not in second.stdout
     assert len(records(out)) == 120 and len((out / "retries.jsonl").read_text().splitlines()) == failed
     calm = tmp_path / "calm"
     assert evaluate(calm, model="flaky_model", MENDED="1").returncode == 0
