@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..comparison import PairedTest
 from ..tables.words import p_text
+from ..types import Outcome
 from .columns import Metric
 from .flips import Side
 from .rows import Comparison, Row
@@ -82,4 +83,5 @@ def _cell(side: Side, metric: Metric) -> str:
     if side.n_samples == 1:
         return sample
     of_all = f"{round(side.mean * side.n_samples)} of {side.n_samples} right"
-    return f"{of_all}, one {sample}" if answer else of_all
+    plain = side.outcome in (Outcome.RIGHT, Outcome.WRONG)
+    return of_all if plain and not answer else f"{of_all}, one {sample}"

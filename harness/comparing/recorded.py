@@ -18,10 +18,9 @@ from ..config import flatten
 from ..errors import InputError
 from ..evaluation.due import group_of
 from ..evaluation.records import Record
-from ..evaluation.report import read_scores
 from ..evaluation.settings import EvaluationSettings, TaskSettings
 from ..statistics import Floats
-from ..store import RECORDS
+from ..store import RECORDS, SCORES
 from .columns import Column, Stamp, Texts, code_of
 
 UNPLAYED_KEYS = ("source", "expect.", "benchmark", "name")
@@ -30,14 +29,38 @@ UNPLAYED_KEYS = ("source", "expect.", "benchmark", "name")
 
 def read_columns(run: Path, settings: EvaluationSettings) -> dict[str, Column]:
     """By benchmark; those without any record are left out."""
-    scores = read_scores(run)
-    reasons = {} if scores is None else {one.task: one.overall.reason for one in scores.tasks}
+    reasons = _reasons(run / SCORES)
     columns = {}
     for name in settings.tasks:
         path = run / RECORDS / f"{name}.jsonl"
         if records := _records(path):
             columns[name] = _column(name, settings, records, path, reasons.get(name, ""))
     return columns
+
+
+class _Overall(msgspec.Struct, frozen=True):
+    reason: str = ""
+
+
+class _Task(msgspec.Struct, frozen=True):
+    task: str
+    overall: _Overall
+
+
+class _Scores(msgspec.Struct, frozen=True):
+    """Of `scores.json` only why a benchmark broke off, so that those of other versions can be read too."""
+
+    tasks: list[_Task]
+
+
+def _reasons(path: Path) -> dict[str, str]:
+    """By benchmark; none while the run is not finished."""
+    if not path.is_file():
+        return {}
+    try:
+        return {one.task: one.overall.reason for one in msgspec.json.decode(path.read_bytes(), type=_Scores).tasks}
+    except msgspec.DecodeError as error:
+        raise InputError(f"{path} is damaged ({error}); make it again with `spadework score`.") from None
 
 
 def _records(path: Path) -> list[Record]:

@@ -117,13 +117,13 @@ def group_sentence(group: Group, metric: Metric) -> str:
 
 def remarks(comparison: Comparison) -> list[str]:
     """What a reader must know beside the rows: direction, correction, what is not shared, seeds, how runs were made."""
-    base, *others = comparison.subjects
     rows, parts = len(comparison.rows), len(comparison.parts)
+    families = [counted(rows, "row")] if rows > 1 else []
+    families += [f"the {counted(parts, 'row')} of categories by themselves"] if parts > 1 else []
     found = [
-        f"Differences are the other run minus {base.label}, the first named, item by item on what both played; "
-        "intervals are 95 % and not corrected, p is two-sided"
-        + (f", Holm's correction goes over {counted(rows, 'row')}" if rows > 1 else "")
-        + (f", and over the {counted(parts, 'row')} of categories by themselves." if parts else ".")
+        f"Differences are the other run minus {comparison.subjects[0].label}, the first named, item by item on what "
+        "both played; intervals are 95 % and not corrected, p is two-sided"
+        + (f", Holm's correction goes over {' and over '.join(families)}." if families else ".")
     ]
     if comparison.groups:
         found.append("Who is tied with the best is decided over all pairs of runs, which is stricter than the rows.")

@@ -168,7 +168,10 @@ def test_an_unfinished_run_is_compared_on_what_it_has_and_says_so(old: Path, tmp
     (new / "records" / "sums.jsonl").write_text("".join(lines[:30]))
     ran = spadework("compare", old, new)
     assert ran.code == 0 and f"{new} is not finished" in ran.out and "30 of 40 items were played" in ran.out
+    (new / "scores.json").write_text("{")
+    assert f"{new / 'scores.json'} is damaged" in refused(old, new)
     (new / "records" / "sums.jsonl").unlink()
+    (new / "scores.json").unlink()
     assert f"{new} holds no record" in refused(old, new)
 
 

@@ -142,6 +142,7 @@ def test_holm_goes_over_columns_and_subjects_and_categories_are_a_family_of_thei
         ("sums", "even"), ("sums", "odd"), ("products", "all"),
     }  # fmt: skip
     assert [part["p_holm"] for part in parts] == pytest.approx(holm([part["p"] for part in parts]))
+    assert found["remarks"][0].endswith("over 4 rows and over the 6 rows of categories by themselves.")
     assert [row["column"] for row in compared(*runs, "--column", "prod*")["rows"]] == ["products", "products"]
 
 
