@@ -174,10 +174,10 @@ class Health:
 
     def told_at(self, step: int) -> list[dict[str, object]]:
         """What began or ended at a step, for the metrics line."""
-        begun = [
+        begun: list[dict[str, object]] = [
             {"alarm": alarm.name, "event": "begins", "text": alarm.text} for alarm in self.alarms if alarm.began == step
         ]
-        ended = [
+        ended: list[dict[str, object]] = [
             {"alarm": alarm.name, "event": "ends", "text": f"{alarm.name}: over, after {step - alarm.began} steps"}
             for alarm in self.alarms
             if alarm.ended == step
