@@ -29,7 +29,7 @@ UNPLAYED_KEYS = ("source", "expect.", "benchmark", "name")
 
 def read_columns(run: Path, settings: EvaluationSettings) -> dict[str, Column]:
     """By benchmark; those without any record are left out."""
-    reasons = _reasons(run / SCORES)
+    reasons = why_broken_off(run / SCORES)
     columns = {}
     for name in settings.tasks:
         path = run / RECORDS / f"{name}.jsonl"
@@ -53,7 +53,7 @@ class _Scores(msgspec.Struct, frozen=True):
     tasks: list[_Task]
 
 
-def _reasons(path: Path) -> dict[str, str]:
+def why_broken_off(path: Path) -> dict[str, str]:
     """By benchmark; none while the run is not finished."""
     if not path.is_file():
         return {}

@@ -79,7 +79,7 @@ class Row(NamedTuple):
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
 
-def generator(*parts: object) -> np.random.Generator:
+def generator(*parts: int | str) -> np.random.Generator:
     """By what it is for."""
     return np.random.default_rng(derive(0, "bench gate", *parts))
 
@@ -143,17 +143,17 @@ def margin_pairs() -> Iterator[Row]:
     for n in (30, 150, 200, 500, 1000):
         for discordance in (MARGIN, 0.05, 0.2, 0.5):
             what = f"P(passes | drop {MARGIN:.0%}, {n:,} items, discordance {discordance:.0%})"
-            value = exactly(n, MARGIN, discordance, lambda better, worse, n=n: _bound(n, better, worse) > -MARGIN)
+            value = exactly(n, MARGIN, discordance, _passes)
             yield Row(what, value, ALPHA + EXACT_SLACK, note="exact")
 
 
-def exactly(n: int, drop: float, discordance: float, accepts: Callable[[int, int], bool]) -> float:
+def exactly(n: int, drop: float, discordance: float, accepts: Callable[[int, int, int], bool]) -> float:
     """Probability of the pairs that are accepted: for each number of gains those with few enough losses."""
     gains, losses = (discordance - drop) / 2, (discordance + drop) / 2
     last = int(stats.binom.isf(1e-9, n, gains)) + 1 if gains > 0 else 0
     total, worse = 0.0, -1
     for better in range(last + 1):
-        while worse + 1 <= n - better and accepts(better, worse + 1):
+        while worse + 1 <= n - better and accepts(n, better, worse + 1):
             worse += 1
         share = losses / (1 - gains)
         below = float(stats.binom.cdf(worse, n - better, share)) if worse >= 0 else 0.0
@@ -161,9 +161,9 @@ def exactly(n: int, drop: float, discordance: float, accepts: Callable[[int, int
     return total
 
 
-def _bound(n: int, better: int, worse: int) -> float:
+def _passes(n: int, better: int, worse: int) -> bool:
     gaps_I = np.repeat([1.0, -1.0, 0.0], [better, worse, n - better - worse])
-    return lower_bound(gaps_I, [np.arange(n)], ALPHA)
+    return lower_bound(gaps_I, [np.arange(n)], ALPHA) > -MARGIN
 
 
 def margin_suites(reruns: int) -> Iterator[Row]:
@@ -174,7 +174,7 @@ def margin_suites(reruns: int) -> Iterator[Row]:
             for where in ("all", "first category") if len(suite.strata) > 1 else ("all",):
                 passed = 0
                 for number in range(reruns):
-                    rng = generator("margin", suite.name, margin, where, number)
+                    rng = generator("margin", suite.name, str(margin), where, number)
                     one = _pair(suite, suite.truths(rng), margin, rng, first=where != "all")
                     gaps_I = one.run_SI[0] - one.reference_KI[0]
                     # The bound never lies above the estimate, so half of the runs need none.

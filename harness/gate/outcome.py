@@ -135,7 +135,7 @@ def _resolution(one: Decision) -> str:
 
 def rounded(count: int) -> int:
     """Two digits are all that a forecast is worth."""
-    unit = 10 ** max(0, len(str(count)) - 2)
+    unit = int(10 ** max(0, len(str(count)) - 2))
     return -(-count // unit) * unit
 
 

@@ -15,11 +15,11 @@ import msgspec
 
 from .. import config
 from ..comparing.columns import Column, Subject
+from ..comparing.recorded import why_broken_off
 from ..errors import IncompleteError, InputError
-from ..evaluation.report import read_scores
 from ..evaluation.settings import EvaluationSettings, from_document, is_evaluation
 from ..means import item_means
-from ..store import CONFIG, MODELS, read_document
+from ..store import CONFIG, MODELS, SCORES, read_document
 from .reference import FORMAT, STAMP, ColumnEntry, ItemEntry, Reference, RunEntry
 
 
@@ -53,14 +53,13 @@ def _evaluation(folder: Path) -> EvaluationSettings | None:
 
 def _without_records(folder: Path, settings: EvaluationSettings, subject: Subject) -> dict[str, str]:
     """Benchmarks that this run was asked for and that left nothing, or whose run is not finished."""
-    scores = read_scores(folder)
+    reasons = why_broken_off(folder / SCORES)
     found = dict(settings.missing)
     for name in settings.tasks:
-        if scores is None:
+        if not (folder / SCORES).is_file():
             found[name] = f"{folder.name} is not finished"
         elif name not in subject.columns:
-            reasons = [task.overall.reason for task in scores.tasks if task.task == name]
-            found[name] = (reasons or [""])[0] or "not one sample of it was played"
+            found[name] = reasons.get(name) or "not one sample of it was played"
     return found
 
 
