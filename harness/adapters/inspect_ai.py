@@ -59,7 +59,7 @@ def play(staging: Staging, due: Sequence[Due], preset: Preset, players: Players,
         return
     closed = staging.problem is not None
     with ThreadPool(min(len(due), AT_A_TIME) + JUDGES) as pool:  # daemons: an interrupt waits for none of them
-        stage = _Stage(staging, due, sink)
+        stage = Stage(staging, due, sink)
         gate = Gate(stage.company)
         main = Port(players.model, preset.sampling, gate, pool, closed)
         others = {"user": players.user, "judge": players.judge}
@@ -79,7 +79,7 @@ def in_thread(judge: Callable[[Playing], Scored], workers: int) -> Judge:
     return judged
 
 
-class _Stage:
+class Stage:
     """The samples of one `play`, and how far they are."""
 
     def __init__(self, staging: Staging, due: Sequence[Due], sink: Sink) -> None:
@@ -133,8 +133,9 @@ class _Stage:
             detail = error.message if error is not None else whole
             if playing is None:
                 self.sink.put(unscored(due, Outcome.INFRA_ERROR, detail), [])
-            else:
-                outcome = Outcome.SCORER_ERROR if playing.judging else Outcome.INFRA_ERROR
+            else:  # what was broken off with all the others (a log that could not be written) is no fault of its scorer
+                faulty = playing.judging and error is not None
+                outcome = Outcome.SCORER_ERROR if faulty else Outcome.INFRA_ERROR
                 self.tell(playing, unscored(due, outcome, playing.failure or detail))
 
     def _told(self, name: str) -> bool:
@@ -165,7 +166,7 @@ def _inspect_model(name: str, port: Port, own: bool) -> InspectModel:
     return InspectModel(PortAPI(name, port, own), config_of(port.sampling))
 
 
-def _evaluate(stage: _Stage, port: Port, roles: Mapping[str, Port], logs: Path | None) -> None:
+def _evaluate(stage: Stage, port: Port, roles: Mapping[str, Port], logs: Path | None) -> None:
     """Run inspect. Its own screens, limits and retries are off: ours are elsewhere."""
 
     def entering() -> Solver:

@@ -16,13 +16,13 @@ import pytest
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
 from inspect_ai.dataset import Sample
-from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.log import EvalError, EvalLog, read_eval_log
 from inspect_ai.model import ChatMessageTool, ChatMessageUser, GenerateConfig, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
-from spadework.harness.adapters.inspect_ai import Staging, in_thread, play, unscored
+from spadework.harness.adapters.inspect_ai import Stage, Staging, in_thread, play, unscored
 from spadework.harness.adapters.inspect_model import PLAYING, Playing, ask
 from spadework.harness.benchmark import Due, Players, Preset, Scored, TaskItem
 from spadework.harness.engines.gathering import Gathered
@@ -119,6 +119,20 @@ def test_one_samples_failure_is_its_own_whoever_fails() -> None:
     ]  # fmt: skip
     assert told.results["item2"].detail == "server hung up" and told.results["item2"].score is None
     assert "no memory left" in told.results["item1"].detail and "fault of the judge" in told.results["item3"].detail
+
+
+def test_a_sample_that_is_broken_off_with_all_others_is_no_fault_of_its_scorer(tmp_path: Path) -> None:
+    """A log that finds no room on the disk: inspect ends everything, and what was just judged is to be played again."""
+    played(ScriptedChat(lambda _: "x"), due(1), logs=tmp_path)
+    log, told = read(tmp_path), Told()
+    log.error = EvalError(message="No space left on device", traceback="", traceback_ansi="")
+    log.samples = []
+    stage = Stage(sums(), due(2), told)
+    stage.enter("item0/0", None).judging = True  # type: ignore[arg-type]
+    stage.settle(log)
+    assert {(str(one.outcome), one.detail) for one in told.results.values()} == {
+        ("infra_error", "No space left on device")
+    }
 
 
 class Slow:
