@@ -10,6 +10,7 @@ from typing import Literal, Mapping, Protocol, Sequence
 
 from .dialect import Dialect
 from .sandbox.layers import Policy, SandboxReport
+from .sidecar_home import Requirements
 from .types import Completion, Finish, Message, Model, Outcome, Sampling
 
 CUT_SHORT: Mapping[Finish, Outcome] = {
@@ -147,6 +148,8 @@ class Benchmark(Protocol):
     """The problems' texts may not reach the disk: nothing is cached, and what quotes `problem` is not recorded."""
     packages: tuple[str, ...] = ()
     """Distributions on which a verdict depends; their versions stand in the provenance."""
+    environments: tuple[Requirements, ...] = ()
+    """Packages in environments of their own, on which it depends too; `load` has made them."""
     constant: str = "0"
     """An answer that somebody might give to every item; the preflight tells how often it is right."""
 
@@ -175,6 +178,10 @@ class Benchmark(Protocol):
     def user_replies(self, item: TaskItem) -> list[Message]:
         """What the simulated user says in the preflight, the last one again and again; empty without a user."""
         return []
+
+    def passive_user_replies(self, item: TaskItem) -> list[Message]:
+        """The same towards a player who knows nothing, whose work a user who acts by himself would do."""
+        return self.user_replies(item)
 
     def judge_replies(self, item: TaskItem) -> list[Message]:
         """What a judge says who accepts everything, in the preflight; as `user_replies`."""

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib import metadata
 from pathlib import Path
 
 from .atomic import disk_refused, write_atomic
@@ -67,6 +68,10 @@ class SidecarHome:
     def site_packages(self) -> Path:
         """Where its packages lie."""
         return Path(sysconfig.get_path("purelib", "venv", {"base": str(self.folder), "platbase": str(self.folder)}))
+
+    def versions(self) -> dict[str, str]:
+        """What is installed in it, by name, whatever was asked for."""
+        return {one.name: one.version for one in metadata.distributions(path=[str(self.site_packages)])}
 
 
 def sidecar_home(needed: Requirements, say: Say | None = None) -> SidecarHome:

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..harness.benchmark import Benchmark, Due, Players, Preset, Scored, Sink, TaskItem
 from ..harness.seeds import text_id
 from ..harness.types import Message, Outcome
-from .bfcl_data import VERSION, Entry, bfcl_home, load_entries
+from .bfcl_data import BFCL_EVAL, VERSION, Entry, bfcl_home, load_entries
 from .bfcl_episodes import Episode, Table, play
 from .bfcl_judge import BfclJudge, Failure, Turn
 from .bfcl_modes import gold_messages, mode_of
@@ -30,6 +30,7 @@ class BfclMultiTurn(Benchmark):
 
     name = "bfcl_multi_turn"
     scorer_version = f"2/bfcl-eval-{VERSION}"
+    environments = (BFCL_EVAL,)
     constant = "ls"
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class BfclMultiTurn(Benchmark):
 
     def run(self, due: Sequence[Due], preset: Preset, players: Players, sink: Sink) -> None:
         """All samples in lock-step."""
-        episodes = [Episode(entry=entry_of(one.item), seed=one.seed) for one in due]
+        episodes = [Episode(entry=entry_of(one.item), seed=one.seed, number=n) for n, one in enumerate(due)]
         places = {id(episode): one for episode, one in zip(episodes, due, strict=True)}
         with (
             BfclJudge(bfcl_home(), players.sandbox, sink.sandboxed) as judge,

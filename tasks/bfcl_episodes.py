@@ -57,6 +57,8 @@ class Episode:
 
     entry: Entry
     seed: int
+    number: int = 0
+    """Among those that are played together; requests of one conversation share it."""
     messages: list[Message] = field(default_factory=list)
     turns: list[list[tuple[str, ...]]] = field(default_factory=list)
     """Turn by turn, the calls of each step."""
@@ -109,7 +111,10 @@ def _request(episode: Episode, table: Table) -> Request:
     for turn in sorted(episode.entry.withheld):
         known += episode.entry.withheld[turn] if turn <= episode.turn else ()
     tools = tuple(function.tool for function in known) if table.mode.tools else ()
-    return Request(messages=tuple(episode.messages), tools=tools, sampling=table.sampling, seed=episode.seed)
+    return Request(
+        messages=tuple(episode.messages), tools=tools, sampling=table.sampling, seed=episode.seed,
+        session=episode.number,
+    )  # fmt: skip
 
 
 def _steps(episode: Episode) -> list[tuple[str, ...]]:

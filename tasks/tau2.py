@@ -53,6 +53,10 @@ class Tau2(Benchmark):
         """A user who makes the user's gold actions, whatever the agent says, and ends it."""
         return _lines(problem_of(item))["user"]
 
+    def passive_user_replies(self, item: TaskItem) -> list[Message]:
+        """A user who says hello and waits: in telecom his own actions alone are right where the agent has none."""
+        return [_words(HELLO), _words(OVER[0])]
+
     def judge_replies(self, item: TaskItem) -> list[Message]:
         """See `Benchmark`."""
         results = [

@@ -37,6 +37,8 @@ PROVOKED = (
 )  # fmt: skip
 """What arguments that a model wrote may raise in a function."""
 FAILED = "Error: "
+LONGEST = 500
+"""Characters of an expression to be reckoned: the function gives it to Python's own parser, which nests as it does."""
 AGENT: Mapping[str, list[Callable[[], Tool]]] = {
     "airline": all_airline_tools, "retail": all_retail_tools, "telecom": all_telecom_agent_tools,
 }  # fmt: skip
@@ -71,6 +73,8 @@ class World:
             read = json.loads(arguments or "{}")
             if not isinstance(read, dict):
                 return f"{FAILED}the arguments of {name} are no JSON object"
+            if name == "calculate" and len(str(read.get("expression", ""))) > LONGEST:
+                return f"{FAILED}the expression is longer than {LONGEST} characters"
             return self._context.run(_answer, tool, read)
         except PROVOKED as error:
             return f"{FAILED}{error}"
@@ -78,7 +82,8 @@ class World:
     @property
     def database(self) -> Any:
         """Of a domain with one."""
-        return self._context.run(store_as, *SHOPS[self.domain]).db
+        kind, instance = SHOPS[self.domain]
+        return self._context.run(store_as, kind, instance).db
 
     def digest(self) -> str:
         """Of that database."""

@@ -67,7 +67,16 @@ def make_plan(wish: Wish) -> Plan:
             settings = _settings(task, preset, changed, loaded, limit)
             items = picked(loaded.items, limit)
             plan.cells.append(Cell(name=task.name, benchmark=task.benchmark, settings=settings, items=items))
+    _refuse_idle(wish, plan)
     return plan
+
+
+def _refuse_idle(wish: Wish, plan: Plan) -> None:
+    """A user or a judge that was named and would never be asked: who names one believes that the score rests on it."""
+    for role, named in (("user", wish.user), ("judge", wish.judge)):
+        asked = any(getattr(cell.settings.preset, role) for cell in plan.cells)
+        if named is not None and not asked and not plan.missing:
+            raise InputError(f"--{role} names a {role} and the tasks and presets asked for have none; leave it out.")
 
 
 @dataclass

@@ -34,9 +34,13 @@ def simple_replies(benchmark: Benchmark, player: PlayerName, due: Sequence[Due])
     return {one.seed: [said] for one in due}
 
 
-def cast(benchmark: Benchmark, due: Sequence[Due], replies: Mapping[int, Sequence[Message]]) -> Players:
-    """Scripted models for some samples: the player with these replies, and the benchmark's own user and judge."""
-    users = {one.seed: benchmark.user_replies(one.item) for one in due}
+def cast(
+    benchmark: Benchmark, due: Sequence[Due], replies: Mapping[int, Sequence[Message]], *, passive: bool = False
+) -> Players:
+    """Scripted models for some samples: the player with these replies, and the benchmark's own user and judge; with
+    `passive` a user who does nothing by himself."""
+    says = benchmark.passive_user_replies if passive else benchmark.user_replies
+    users = {one.seed: says(one.item) for one in due}
     judges = {one.seed: benchmark.judge_replies(one.item) for one in due}
     return Players(
         model=ScriptedChat(BySeed(replies)),

@@ -122,7 +122,7 @@ def _gold_fault(cell: Cell, item: TaskItem, result: Scored | None) -> str:
 
 
 def _simple(cell: Cell, due: Sequence[Due], known: Sequence[Known], player: PlayerName) -> Finding:
-    results, broken = _played(cell, due, simple_replies(cell.benchmark, player, due))
+    results, broken = _played(cell, due, simple_replies(cell.benchmark, player, due), passive=True)
     wrong = []
     for one in due:
         outcome = results[one.item.id].outcome if one.item.id in results else None
@@ -148,10 +148,12 @@ def _finding(
     )  # fmt: skip
 
 
-def _played(cell: Cell, due: Sequence[Due], replies: dict[int, list[Message]]) -> tuple[dict[str, Scored], str]:
+def _played(
+    cell: Cell, due: Sequence[Due], replies: dict[int, list[Message]], *, passive: bool = False
+) -> tuple[dict[str, Scored], str]:
     """Results by item, and why the benchmark broke off."""
     if not due:
         return {}, ""
-    sink, players = Kept(), cast(cell.benchmark, due, replies)
+    sink, players = Kept(), cast(cell.benchmark, due, replies, passive=passive)
     broken = attempt(lambda: cell.benchmark.run(due, cell.settings.preset, players, sink), closed=cell.settings.closed)
     return sink.results, broken

@@ -10,6 +10,8 @@ from kept import Kept, players, preset_of, samples
 
 from spadework.harness.benchmark import Due, Players, Preset, Scored, TaskItem
 from spadework.harness.errors import InputError
+from spadework.harness.evaluation.origins import origins
+from spadework.harness.evaluation.plan import Wish, make_plan
 from spadework.harness.evaluation.players import DONE, NOTHING, BySeed
 from spadework.harness.scripted import ChatScript, ScriptedChat
 from spadework.harness.sidecar_home import MARKER, SidecarHome
@@ -240,6 +242,14 @@ def test_turns_before_the_first_slip_are_told_beside_the_strict_score(load: Load
     assert result.outcome is Outcome.WRONG and result.score == 0.0
     assert result.facts["turns_right"] == len(entry_of(one).gold) - 1
     assert result.detail == f"turn {len(entry_of(one).gold) - 1}: empty_turn_model_response"
+
+
+def test_the_provenance_names_what_is_installed_in_the_environment_of_its_own() -> None:
+    home_or_skip()
+    found = origins(make_plan(Wish(tasks=["bfcl_multi_turn"], limit=["1"])).cells)["environments"]
+    assert isinstance(found, dict)
+    installed = {name.lower().replace("_", "-"): version for name, version in found[BFCL_EVAL.key].items()}
+    assert {f"{name}=={version}" for name, version in installed.items()} >= set(BFCL_EVAL.pins)
 
 
 def test_data_that_are_not_those_of_the_package_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,15 +92,25 @@ def test_gold_is_right_on_the_whole_path_and_scored_again() -> None:
 
 @pytest.mark.parametrize("name", NOOP_RIGHT)
 def test_who_does_nothing_is_right_where_the_presets_say_so_and_nowhere_else(data: Path, name: str) -> None:
-    """P088: the no-op player passes every task whose gold changes nothing and tells nothing. Every eighth other task
-    is tried here, all of them in the preflight."""
+    """P088: the no-op player passes every task whose gold changes nothing and tells nothing, which are 26 of 0.2 and 34
+    of 1.0.1, none of them in telecom. Every eighth other task is tried here, all of them in the preflight."""
     known = [one for one in protocols_of(TAU2, MODULE).known if one.player == "noop"]
-    items = TAU2.load(preset(name, "airline retail"), data)
+    items = TAU2.load(preset(name, "airline retail telecom"), data)
     excused = [one for one in items if any(entry.covers("noop", one, name) for entry in known)]
     tried = [*excused, *[one for one in items[::8] if one not in excused]]
     right = [one for one in tried if TAU2.rescore(one, idle(one), preset())[0] is Outcome.RIGHT]
     assert {one.id for one in right} == {one.id for one in excused}
     assert Counter(one.category for one in right) == NOOP_RIGHT[name]
+
+
+def test_who_does_nothing_is_wrong_in_telecom_and_a_user_who_acts_by_himself_would_hide_it() -> None:
+    due = some("telecom", 12)
+    right = {}
+    for passive in (True, False):
+        sink = Kept()
+        TAU2.run(due, preset(), cast(TAU2, due, simple_replies(TAU2, "noop", due), passive=passive), sink)
+        right[passive] = sum(one.outcome is Outcome.RIGHT for one in sink.scored)
+    assert right[True] == 0 < right[False]
 
 
 def test_a_call_that_changes_the_database_is_missed() -> None:
@@ -175,6 +185,8 @@ def test_whatever_arguments_provoke_is_answered_as_an_error() -> None:
     world = World(problem_of(TAU2.load(preset(), None)[0]))
     for name, arguments in (
         ("get_user_details", "{}"), ("get_user_details", '{"user_id": 3}'), ("calculate", '{"expression": "1/0"}'),
+        ("calculate", json.dumps({"expression": "1" + "+1" * 100_000})), ("calculate", '{"expression": ["("]}'),
+        ("calculate", json.dumps({"expression": "(" * 400 + "1" + ")" * 400})),
         ("calculate", '{"expression": "9**9**9"}'), ("calculate", '{"expression": "__import__(1)"}'), ("x", ""),
         ("cancel_reservation", '{"reservation_id": []}'), ("book_reservation", '{"flights": [{}]}'),
         ("update_reservation_flights", '{"reservation_id": "4WQ150", "cabin": 1, "flights": 2, "payment_id": {}}'),
