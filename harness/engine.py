@@ -150,11 +150,14 @@ class LocalEngine:
             kept -= self._sessions.pop(number).cache.nbytes
 
     def _known(self, request: Request) -> Tensor | None:
-        """The cache of a proper prefix of the history (the logits of its last token are wanted)."""
+        """The cache of what the history has in common with the session's, without the history's last token, whose
+        logits are wanted. A chat template writes what was drawn anew, so a session may differ in its last words."""
         session = self._sessions.get(request.session) if request.session is not None else None
-        if session is None or list(request.ids[: len(session.ids)]) != session.ids or len(request.ids) == 1:
+        if session is None:
             return None
-        return session.cache[..., : len(request.ids) - 1, :]
+        shared = min(len(session.ids), len(request.ids) - 1)
+        shared = next((n for n in range(shared) if request.ids[n] != session.ids[n]), shared)
+        return session.cache[..., :shared, :] if shared else None
 
 
 class _Watch:
