@@ -74,6 +74,9 @@ def preflight_command(arguments: Namespace) -> ExitCode:
     for cell in plan.cells:
         findings += check(cell, None)
     print_findings(findings, console)
+    for cell in plan.cells:
+        if cell.settings.unverified:
+            print(f"{cell.name}: data NOT verified, {cell.settings.unverified}")
     parts = [forecasts.forecast(cell.name, cell.settings.preset, cell.settings.n_samples) for cell in plan.cells]
     console.print(forecast_table([*parts, forecasts.total(parts)] if len(parts) > 1 else parts, rates_of(arguments)))
     for name, reason in plan.missing.items():

@@ -89,6 +89,7 @@ def test_the_verb_prints_players_and_forecast_and_its_exit_code_is_the_verdict()
         ["arithmetic", player] for player in ("gold", "noop", "empty", "constant", "nan")
     ]
     assert "24" in good.stdout.splitlines()[7]
+    assert "NOT verified" in spadework("preflight", "arithmetic:DOUBTFUL", "--limit", "2").stdout
     bad = spadework("preflight", "faulty:PAYS_FOR_NAN")
     assert bad.returncode == 1 and "FAILED" in bad.stdout and "and 57 more" in bad.stdout
 
