@@ -101,15 +101,17 @@ def _without(subject: Subject, label: str, names: set[str]) -> Subject:
 
 def headline_columns(sides: Sequence[Side]) -> tuple[str, ...]:
     """What is compared when nobody names columns: all benchmarks, of training runs one held-out column."""
-    subjects = [side.subject for side in sides if side.subject]
+    return _headline([side.subject for side in sides if side.subject])
+
+
+def _headline(subjects: Sequence[Subject]) -> tuple[str, ...]:
     return chosen_columns(subjects, Namespace(column=[], mode=None, checkpoint=None))
 
 
 def _compared(subjects: Sequence[Subject]) -> Comparison | None:
     """None where nothing can be compared; `refusals` says why."""
-    columns = chosen_columns(subjects, Namespace(column=[], mode=None, checkpoint=None))
     try:
-        return compare(subjects, Question(columns=columns, metric=METRIC, by_category=True, n_flips=0))
+        return compare(subjects, Question(columns=_headline(subjects), metric=METRIC, by_category=True, n_flips=0))
     except (InputError, IncompleteError):
         return None
 

@@ -5,6 +5,7 @@ const COLOURS = 12;
 const byId = (id) => document.getElementById(id);
 const data = (name) => JSON.parse(byId(`data-${name}`).textContent);
 const whole = (n) => n.toLocaleString("en-US");
+const or = (value, other) => (value === null || value === undefined ? other : value);
 const figure = (v) => (v === null ? "–" : v.toFixed(2).replace("-", "−"));
 
 /** An element with attributes and children; a string child is a text node. */

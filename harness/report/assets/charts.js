@@ -1,13 +1,17 @@
 // Read-outs of the training curves, by pointer and by keys.
 
-const exact = (v) => (v === 0 ? "0" : Math.abs(v) < 0.001 || Math.abs(v) >= 1e5 ? v.toExponential(1) : v.toPrecision(3)).replace("-", "−");
+function exact(v) {
+  const far = v !== 0 && (Math.abs(v) < 0.001 || Math.abs(v) >= 1e5);
+  return (far ? v.toExponential(1) : v === 0 ? "0" : v.toPrecision(3)).replace("-", "−");
+}
 
 /** Shows the lines that are chosen, and their bands while these are few. */
 function shown(choices) {
   const charts = document.querySelector(".charts");
   charts.classList.toggle("crowded", choices.filter((choice) => choice.checked).length > Number(charts.dataset.bands));
   for (const choice of choices) {
-    charts.querySelectorAll(`[data-side="${choice.value}"]`).forEach((line) => line.classList.toggle("away", !choice.checked));
+    const lines = charts.querySelectorAll(`[data-side="${choice.value}"]`);
+    lines.forEach((line) => line.classList.toggle("away", !choice.checked));
   }
 }
 
@@ -23,7 +27,9 @@ function chart(box, all) {
     cursor.style.left = `${(100 * (step - low)) / (high - low)}%`;
     const said = own.curves.map((curve) => {
       const point = curve.points.find(([x]) => x === step);
-      return point ? `${curve.label} ${exact(point[1])}${curve.many ? ` (${exact(point[2])} to ${exact(point[3])})` : ""}` : null;
+      if (!point) return null;
+      const range = curve.many ? ` (${exact(point[2])} to ${exact(point[3])})` : "";
+      return `${curve.label} ${exact(point[1])}${range}`;
     });
     readout.textContent = [`step ${Math.round(step)}`, ...said.filter((words) => words !== null)].join(" · ");
   }

@@ -1,9 +1,13 @@
 // The viewer of environments: scores, hint and source, which is coloured when it is opened.
 
+const KEYWORDS = ("False None True and as assert async await break class continue def del elif else except finally for from "
+  + "global if import in is lambda match nonlocal not or pass raise return self try while with yield").split(" ");
+/** Comments, strings, keywords and numbers, as groups in this order. */
 const PYTHON = new RegExp([
   "(#[^\\n]*)",
-  "((?:\\b[rbfuRBFU]{1,2})?(?:\"\"\"[\\s\\S]*?(?:\"\"\"|$)|'''[\\s\\S]*?(?:'''|$)|\"(?:\\\\.|[^\"\\\\\\n])*\"?|'(?:\\\\.|[^'\\\\\\n])*'?))",
-  "\\b(False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|match|nonlocal|not|or|pass|raise|return|self|try|while|with|yield)\\b",
+  "((?:\\b[rbfuRBFU]{1,2})?(?:\"\"\"[\\s\\S]*?(?:\"\"\"|$)|'''[\\s\\S]*?(?:'''|$)"
+    + "|\"(?:\\\\.|[^\"\\\\\\n])*\"?|'(?:\\\\.|[^'\\\\\\n])*'?))",
+  `\\b(${KEYWORDS.join("|")})\\b`,
   "\\b(\\d[\\d_.]*(?:e[+-]?\\d+)?)\\b",
 ].join("|"), "g");
 
@@ -22,9 +26,11 @@ function coloured(source) {
 }
 
 function environments(viewer) {
-  const all = data("environments"), form = viewer.querySelector("form"), said = (place) => (place < 0 ? null : all.texts[place]);
+  const all = data("environments"), form = viewer.querySelector("form");
+  const said = (place) => (place < 0 ? null : all.texts[place]);
   const rows = all.rows.map(([side, run, step, id, skill, valid, reason, rate, regret, low, high, hint, source, author]) => (
-    { side, run, step, id, skill: said(skill), valid, reason: said(reason), rate, regret, low, high, hint: said(hint), source: said(source), author: said(author) }));
+    { side, run, step, id, valid, rate, regret, low, high, skill: said(skill), reason: said(reason), hint: said(hint),
+      source: said(source), author: said(author) }));
   const skills = [...new Set(rows.map((row) => row.skill).filter((skill) => skill !== null))].sort();
   let restart = () => {};
   const again = () => restart();
@@ -32,13 +38,14 @@ function environments(viewer) {
   const side = choice(form, "side", "run", [["", "all"], ...sides.map((place) => [place, all.labels[place]])], again);
   const skill = choice(form, "skill", "skill", [["", "all"], ...skills.map((name) => [name, name])], again);
   const state = choice(form, "state", "proposals", [["1", "accepted"], ["0", "rejected"], ["", "all"]], again);
-  const order = choice(form, "order", "order", [["step", "by step"], ["-regret", "highest regret first"], ["regret", "lowest regret first"],
-    ["-rate", "highest win rate first"], ["rate", "lowest win rate first"]], again);
+  const order = choice(form, "order", "order", [["step", "by step"], ["-regret", "highest regret first"],
+    ["regret", "lowest regret first"], ["-rate", "highest win rate first"], ["rate", "lowest win rate first"]], again);
   const text = search(form, "text in source or hint", again);
 
   function list() {
     const wanted = matcher(text.value), key = order.value.replace("-", ""), sign = order.value.startsWith("-") ? -1 : 1;
-    const found = rows.filter((row) => (side.value === "" || row.side === Number(side.value)) && (skill.value === "" || row.skill === skill.value)
+    const found = rows.filter((row) => (side.value === "" || row.side === Number(side.value))
+      && (skill.value === "" || row.skill === skill.value)
       && (state.value === "" || row.valid === Number(state.value))
       && (!wanted || wanted(row.source) || wanted(row.hint) || wanted(row.id) || wanted(row.reason)));
     const missing = (row) => row[key] === null || row[key] === undefined;
@@ -48,18 +55,22 @@ function environments(viewer) {
 
   function draw(row) {
     const interval = row.low === null ? "" : ` [${figure(row.low)}, ${figure(row.high)}]`;
-    const said = row.valid ? `win rate ${figure(row.rate)} · regret ${figure(row.regret)}${interval}` : `rejected: ${row.reason === null ? "no reason" : row.reason}`;
-    const head = make("summary", {}, make("span", { class: `s${row.side % COLOURS}` }, all.labels[row.side]), `step ${row.step === null ? "–" : row.step}`,
-      make("span", {}, row.skill === null ? "no skill" : row.skill), make("span", { class: row.valid ? "figure" : "worse" }, said),
-      make("code", { class: "fine" }, row.id === null ? "" : row.id));
+    const score = row.valid
+      ? make("span", { class: "figure" }, `win rate ${figure(row.rate)} · regret ${figure(row.regret)}${interval}`)
+      : make("span", { class: "worse" }, `rejected: ${or(row.reason, "no reason")}`);
+    const head = make("summary", {}, make("span", { class: `s${row.side % COLOURS}` }, all.labels[row.side]),
+      `step ${or(row.step, "–")}`, make("span", {}, or(row.skill, "no skill")), score,
+      make("code", { class: "fine" }, or(row.id, "")));
     const body = make("div", {});
     const entry = make("details", { class: "entry" }, head, body);
     entry.addEventListener("toggle", () => {
       if (!entry.open || body.childNodes.length) return;
-      const facts = [all.runs[row.run], row.author === null ? null : `written by ${row.author}`].filter((fact) => fact !== null);
-      body.append(make("p", { class: "fine" }, facts.join(" · ")), make("p", {}, make("b", {}, "hint ")));
-      body.append(row.hint === null ? make("p", { class: "empty" }, "none") : make("pre", { class: "text", tabindex: "0" }, row.hint));
-      body.append(make("pre", { class: "text source", tabindex: "0" }, ...(row.source === null ? ["no program"] : coloured(row.source))));
+      const author = row.author === null ? "" : ` · written by ${row.author}`;
+      const box = (name, ...parts) => make("pre", { class: name, tabindex: "0" }, ...parts);
+      body.append(
+        make("p", { class: "fine" }, `${all.runs[row.run]}${author}`), make("p", {}, make("b", {}, "hint")),
+        row.hint === null ? make("p", { class: "empty" }, "none") : box("text", row.hint),
+        box("text source", ...(row.source === null ? ["no program"] : coloured(row.source))));
     });
     return entry;
   }

@@ -33,7 +33,8 @@ function pages(viewer, what, size, list, draw) {
     const shown = found.slice(start, start + size);
     rows.replaceChildren(...shown.map(draw));
     const range = found.length ? `${whole(start + 1)}–${whole(start + shown.length)} of ` : "";
-    status.textContent = `${range}${whole(found.length)} ${what}` + (found.length < total ? ` (${whole(total)} in all)` : "");
+    const all = found.length < total ? ` (${whole(total)} in all)` : "";
+    status.textContent = `${range}${whole(found.length)} ${what}${all}`;
     previous.disabled = start === 0;
     next.disabled = start + size >= found.length;
   }

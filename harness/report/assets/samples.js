@@ -31,19 +31,22 @@ function samples(viewer) {
   const all = data("samples"), form = viewer.querySelector("form"), labels = all.labels;
   let restart = () => {};
   const again = () => restart();
-  const benchmark = choice(form, "benchmark", "benchmark", all.benchmarks.map((one, n) => [n, one.name]), () => { categories(); again(); });
+  const names = all.benchmarks.map((one, n) => [n, one.name]);
+  const benchmark = choice(form, "benchmark", "benchmark", names, () => { categories(); again(); });
   const against = labels.length < 2 ? null
     : choice(form, "against", `compared with ${labels[0]}`, labels.slice(1).map((label, n) => [n + 1, label]), again);
-  const flips = labels.length < 2 ? null : choice(form, "flips", "items",
-    [["", "all"], ["flipped", "flipped"], ["better", "flipped to better"], ["worse", "flipped to worse"], ["same", "not flipped"]], again);
-  const outcome = choice(form, "outcome", "an outcome is", [["", "any"], ...all.legend.outcomes.map((name, n) => [n, name])], again);
+  const flips = labels.length < 2 ? null : choice(form, "flips", "items", [["", "all"], ["flipped", "flipped"],
+    ["better", "flipped to better"], ["worse", "flipped to worse"], ["same", "not flipped"]], again);
+  const outcomes = all.legend.outcomes.map((name, n) => [n, name]);
+  const outcome = choice(form, "outcome", "an outcome is", [["", "any"], ...outcomes], again);
   const category = choice(form, "category", "category", [["", "all"]], again);
   const text = search(form, "text in id, answer, detail", again);
 
   function categories() {
     const one = all.benchmarks[benchmark.value], names = one.categories;
     one.shares ||= one.sides.map((side) => side && shares(side, one.items.length, all.legend));
-    category.replaceChildren(...[["", "all"], ...names.map((name, n) => [n, name])].map(([value, name]) => make("option", { value }, name)));
+    const options = [["", "all"], ...names.map((name, n) => [n, name])];
+    category.replaceChildren(...options.map(([value, name]) => make("option", { value }, name)));
   }
 
   /** better, worse, same, or "" where one of the two has nothing that was scored or they may not be compared. */
@@ -72,7 +75,10 @@ function samples(viewer) {
     return [found, one.items.length];
   }
 
-  const slice = (side, item) => side.outcomes.slice(item * side.seeds.length * side.repeats, (item + 1) * side.seeds.length * side.repeats);
+  function slice(side, item) {
+    const each = side.seeds.length * side.repeats;
+    return side.outcomes.slice(item * each, (item + 1) * each);
+  }
 
   function answered(side, item, wanted) {
     const each = side.seeds.length * side.repeats;
@@ -85,7 +91,8 @@ function samples(viewer) {
     const words = { better: "flipped to better", worse: "flipped to worse" }[way];
     const head = make("header", {}, make("b", {}, make("code", {}, one.items[item])),
       make("span", { class: "fine" }, one.categories[one.category[item]]), words ? make("span", { class: way }, words) : null);
-    return make("article", { class: "entry" }, head, make("div", { class: "cells" }, ...one.sides.map((side, n) => cell(side, n, item, one))));
+    const cells = one.sides.map((side, n) => cell(side, n, item, one));
+    return make("article", { class: "entry" }, head, make("div", { class: "cells" }, ...cells));
   }
 
   /** What a side did with an item; samples that are alike stand there once, with their number. */
