@@ -5,7 +5,7 @@
 No change: item probabilities from a Beta, the same for reference and run, both drawn anew; some benchmark fails in at
 most alpha + 1 point of the re-runs. Drop of the margin: a benchmark passes in at most alpha (pairs of binary answers by
 exact sums, repeats and categories by simulation). Drop of 5 points in 1,000 items at a discordance of 20 %: fails four
-times in five. Items of 30 never suffice. The command fails when one of these bounds does. Some two minutes of one core.
+times in five. Items of 30 never suffice. The command fails when one of these bounds does. Three minutes of one core.
 It measures no speed.
 """
 
