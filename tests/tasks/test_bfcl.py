@@ -78,8 +78,10 @@ def test_gold_is_right_and_silence_never(load: Load, name: str) -> None:
     items = load(name)
     due = samples(items[::160])
     assert len(items) == 800 and len({one.id for one in items}) == 800
-    right, _ = played(due, name, BySeed({one.seed: BFCL_MULTI_TURN.gold_replies(one.item) for one in due}))
+    right, asked = played(due, name, BySeed({one.seed: BFCL_MULTI_TURN.gold_replies(one.item) for one in due}))
     assert {result.outcome for result in right} == {Outcome.RIGHT}
+    sessions = {request.session: request.seed for request in asked}
+    assert None not in sessions and sorted(sessions.values()) == sorted(one.seed for one in due)
     assert all(result.facts["turns_right"] == result.facts["turns"] for result in right)
     for reply in (DONE, NOTHING):
         nothing, _ = played(due, name, lambda request, said=reply: said)  # type: ignore[misc]
