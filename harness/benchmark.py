@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal, Mapping, Protocol, Sequence
 
 from .dialect import Dialect
+from .requirements import Requirements
 from .sandbox.layers import Policy, SandboxReport
-from .sidecar_home import Requirements
 from .types import Completion, Finish, Message, Model, Outcome, Sampling
 
 CUT_SHORT: Mapping[Finish, Outcome] = {

@@ -26,6 +26,7 @@ from pathlib import Path
 from .atomic import disk_refused, write_atomic
 from .engines.gguf_folder import cache_root
 from .errors import InputError
+from .requirements import Requirements
 
 MARKER = "made.json"
 OFFLINE = "HF_HUB_OFFLINE"
@@ -34,23 +35,6 @@ LIMIT_S = 900.0
 """For making one environment; it took 15 s for 26 MB."""
 POLL_S = 0.2
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Requirements:
-    """What is to be installed, and nothing else."""
-
-    name: str
-    """For people, and for the folder's name."""
-    pins: tuple[str, ...]
-    """As pip takes them, each with its version."""
-
-    @property
-    def key(self) -> str:
-        """Name and digest of the pins and of the Python that they are installed for."""
-        version = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
-        digest = sha256("\n".join([version, *self.pins]).encode()).hexdigest()[:16]
-        return f"{self.name}-{digest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +63,7 @@ def sidecar_home(needed: Requirements, say: Say | None = None) -> SidecarHome:
 
     Raises InputError when it is not there and cannot be made.
     """
-    home = SidecarHome(cache_root() / "environments" / needed.key)
+    home = SidecarHome(cache_root() / "environments" / key_of(needed))
     if _made(home):
         return home
     if os.environ.get(OFFLINE) == "1":
@@ -153,3 +137,10 @@ def _locked(descriptor: int) -> bool:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def key_of(needed: Requirements) -> str:
+    """Name and digest of the pins and of the Python that they are installed for."""
+    version = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+    digest = sha256("\n".join([version, *needed.pins]).encode()).hexdigest()[:16]
+    return f"{needed.name}-{digest}"

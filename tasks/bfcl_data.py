@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ..harness.errors import InputError
+from ..harness.requirements import Requirements
 from ..harness.sidecar import Sidecar
-from ..harness.sidecar_home import Requirements, SidecarHome, sidecar_home
+from ..harness.sidecar_home import SidecarHome, sidecar_home
 from ..harness.types import Message, Tool
 
 VERSION = "2026.3.23"

@@ -20,6 +20,7 @@ PURE = (
     "baselines/rlve.py",
     "harness/answers.py",
     "harness/benchmark.py",
+    "harness/requirements.py",
     "harness/boxed.py",
     "harness/comparing/columns.py",
     "harness/comparing/flips.py",

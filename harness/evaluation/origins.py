@@ -12,7 +12,7 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from ..sidecar_home import sidecar_home
+from ..sidecar_home import key_of, sidecar_home
 from .run import Cell
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
@@ -26,7 +26,7 @@ def origins(cells: Iterable[Cell]) -> dict[str, object]:
         "scorers": {cell.name: source_digest(cell.settings.reference.partition(":")[0]) for cell in cells},
         "benchmark_packages": {name: _version(name) for name in packages},
         "environments": {
-            needed.key: sidecar_home(needed).versions() for cell in cells for needed in cell.benchmark.environments
+            key_of(needed): sidecar_home(needed).versions() for cell in cells for needed in cell.benchmark.environments
         },
         "accelerators": accelerators(),
     }

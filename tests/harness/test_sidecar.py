@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from spadework.harness.errors import InputError
+from spadework.harness.requirements import Requirements
 from spadework.harness.sidecar import Sidecar, SidecarError
-from spadework.harness.sidecar_home import MARKER, Requirements, SidecarHome, sidecar_home
+from spadework.harness.sidecar_home import MARKER, SidecarHome, key_of, sidecar_home
 
 SCRIPT = """
 import json, os, subprocess, sys, time
@@ -158,7 +159,7 @@ def test_an_environment_is_made_once_by_two_makers_at_a_time(
 
 def test_pins_and_name_make_another_folder() -> None:
     asked = [("a", ("b==1",)), ("a", ("b==2",)), ("c", ("b==1",))]
-    assert len({Requirements(name=name, pins=pins).key for name, pins in asked}) == 3
+    assert len({key_of(Requirements(name=name, pins=pins)) for name, pins in asked}) == 3
 
 
 def test_what_cannot_be_installed_is_one_sentence_and_leaves_nothing_that_counts(
@@ -170,5 +171,5 @@ def test_what_cannot_be_installed_is_one_sentence_and_leaves_nothing_that_counts
     with pytest.raises(InputError) as caught:
         sidecar_home(needed, lambda line: None)
     assert "\n" not in str(caught.value) and "it needs pip" in str(caught.value)
-    assert not (tmp_path / "environments" / needed.key / MARKER).exists()
+    assert not (tmp_path / "environments" / key_of(needed) / MARKER).exists()
     assert os.environ.get("HF_HUB_OFFLINE") is None
