@@ -155,6 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("matplotlib").setLevel(logging.WARNING)  # it would tell of its font cache
     try:
         arguments = parse(words)
         return int(command(arguments.verb)(arguments))

@@ -43,9 +43,10 @@ class LocalEngine:
     Weights are read from the module; they are packed once and again after `forget()`, or when an in-place update of a
     parameter is noticed. A history that leaves no room below the model's `max_position_embeddings` ends with
     `Finish.LENGTH`, if need be with no token at all: a long episode is data and must not stop its siblings.
-    `pad_id` fills rows and is never attended to. At most `max_rows` requests are decoded at a time. At most
-    `session_mb` MiB of sessions are kept; the longest unused are dropped first. Dropout is off while drawing. A time
-    limit counts from the moment the request's batch begins, and is looked at every few steps.
+    `pad_id` fills rows and is never attended to. At most `max_rows` requests are decoded at a time, and no more than
+    `cache_mb` MiB of caches hold (one always is). At most `session_mb` MiB of sessions are kept; the longest unused are
+    dropped first. Dropout is off while drawing. A time limit counts from the moment the request's batch begins, and is
+    looked at every few steps.
     """
 
     def __init__(
@@ -55,12 +56,13 @@ class LocalEngine:
         pad_id: int,
         decode: Decode,
         max_rows: int = 256,
+        cache_mb: int = 4096,
         session_mb: int = 1024,
     ) -> None:
         self._model = model
         self._pad_id = pad_id
         self._text = decode
-        self._max_rows = max_rows
+        self._max_rows, self._cache_bytes = max_rows, cache_mb * 2**20
         self._session_bytes = session_mb * 2**20
         self._sessions: dict[int, _Session] = {}
         self._decoder: Decoder | None = None
@@ -68,6 +70,7 @@ class LocalEngine:
         config: Any = model.config.get_text_config()
         self._context = int(config.max_position_embeddings)
         self._vocabulary = int(config.vocab_size)
+        self._token_bytes = _token_bytes(config, model.dtype.itemsize)
 
     def forget(self) -> None:
         """Drop every session and the packed weights."""
@@ -85,7 +88,9 @@ class LocalEngine:
         answers = [Completion(ids=(), logprobs=(), text="", finish=Finish.LENGTH)] * len(requests)
         order = sorted(range(len(requests)), key=lambda r: (-len(requests[r].ids), r))
         order = [r for r in order if self._room(requests[r]) > 0]
-        parts = [order[low : low + self._max_rows] for low in range(0, len(order), self._max_rows)]
+        lengths = [len(requests[r].ids) + self._room(requests[r]) for r in order]
+        cuts = batches(lengths, self._max_rows, self._cache_bytes // max(1, self._token_bytes))
+        parts = [order[low:high] for low, high in cuts]
         training = self._model.training
         self._model.eval()  # type: ignore[no-untyped-call]
         try:
@@ -158,6 +163,28 @@ class LocalEngine:
         shared = min(len(session.ids), len(request.ids) - 1)
         shared = next((n for n in range(shared) if request.ids[n] != session.ids[n]), shared)
         return session.cache[..., :shared, :] if shared else None
+
+
+def batches(lengths: Sequence[int], max_rows: int, max_tokens: int) -> list[tuple[int, int]]:
+    """Cuts (from, to) of rows in their order: at most `max_rows`, and `max_tokens` where each row takes the room of the
+    longest beside it. A row that is too long by itself is alone."""
+    cuts: list[tuple[int, int]] = []
+    low, widest = 0, 0
+    for at, length in enumerate(lengths):
+        widest = max(widest, length)
+        rows = at + 1 - low
+        if rows > 1 and (rows > max_rows or rows * widest > max_tokens):
+            cuts.append((low, at))
+            low, widest = at, length
+    return [*cuts, (low, len(lengths))] if lengths else []
+
+
+def _token_bytes(config: Any, itemsize: int) -> int:
+    """What one token of one row takes in the cache; 0 where the configuration does not say."""
+    heads = getattr(config, "num_attention_heads", 0) or 0
+    width = getattr(config, "head_dim", None) or (config.hidden_size // heads if heads else 0)
+    kept = getattr(config, "num_key_value_heads", None) or heads
+    return 2 * int(getattr(config, "num_hidden_layers", 0)) * int(kept) * int(width) * itemsize
 
 
 class _Watch:

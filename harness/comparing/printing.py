@@ -3,7 +3,6 @@
 Answers are a model's own text: in the terminal they carry no control character, in Markdown they are escaped code.
 """
 
-import os
 import re
 from html import escape
 
@@ -15,15 +14,10 @@ from .grids import Grid, differences, flip_grids
 from .rows import Comparison
 from .words import group_sentence, remarks, sentence
 
-PIPED_WIDTH = 160
-"""Columns where the output is no terminal and says nothing of its width."""
-
 
 def print_comparison(comparison: Comparison) -> None:
     """Everything, for the terminal."""
     console = Terminal()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PIPED_WIDTH
     for line in _conclusions(comparison):
         console.print(Text(printable(line)), soft_wrap=True)
     console.print()

@@ -24,6 +24,7 @@ def open_local(text: str, located: Located, settings: TransformersSettings) -> O
         pad_id=0 if pad is None else int(pad),
         decode=decode,
         max_rows=1 if alone else settings.max_rows,
+        cache_mb=settings.cache_mb,
         session_mb=0 if alone else settings.session_mb,
     )
     context = int(network.config.get_text_config().max_position_embeddings)

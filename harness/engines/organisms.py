@@ -14,7 +14,7 @@ from ..dialect import Dialect
 from ..errors import InputError, nearest
 
 CHAT = "chat"
-"""The organism of every pretrained chat model: its format is its template, so a run of one is opened as such a model."""
+"""The organism of every pretrained chat model: its format is its template, and a run of one opens as such a model."""
 ORGANISMS = {
     "nano": "spadework.training.nano.organism:NanoOrganism",
     CHAT: "spadework.training.chat.organism:ChatOrganism",

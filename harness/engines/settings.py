@@ -24,6 +24,8 @@ class TransformersSettings(Section, frozen=True, kw_only=True):
     """cpu, cuda, cuda:1, ...; auto takes a GPU where there is one."""
     max_rows: int = 64
     """Requests decoded at a time."""
+    cache_mb: int = 4096
+    """Memory for the caches of the requests that are decoded at a time; fewer than max_rows are where they are long."""
     session_mb: int = 1024
     """Memory for the caches of multi-turn episodes."""
     batch_invariant: bool = False
@@ -37,7 +39,7 @@ class TransformersSettings(Section, frozen=True, kw_only=True):
     """JSON object handed to the template, for example {"enable_thinking": false}."""
 
     def __post_init__(self) -> None:
-        at_least(self, 1, max_rows=self.max_rows)
+        at_least(self, 1, max_rows=self.max_rows, cache_mb=self.cache_mb)
         at_least(self, 0, session_mb=self.session_mb)
         json_object("template_options", self.template_options)
 

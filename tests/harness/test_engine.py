@@ -11,7 +11,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 from spadework.harness import decode_llama
 from spadework.harness.decode_hub import HubDecoder
 from spadework.harness.decode_llama import LlamaDecoder, serves
-from spadework.harness.engine import LocalEngine
+from spadework.harness.engine import LocalEngine, batches
 from spadework.harness.errors import InputError, TrainingStopped
 from spadework.harness.types import Completion, Finish, Request, Sampling
 
@@ -361,3 +361,21 @@ def test_a_full_context_ends_with_length_and_does_not_stop_its_siblings(make: An
 def test_a_request_no_model_could_serve_is_an_input_error(ids: list[int], changes: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         engine(llama()).generate([Request(ids=ids, sampling=Sampling(**changes), seed=0)])
+
+
+def test_rows_are_decoded_together_as_far_as_their_caches_have_room() -> None:
+    assert batches([], 8, 100) == []
+    assert batches([10, 10, 10, 10, 10], 2, 1000) == [(0, 2), (2, 4), (4, 5)]
+    assert batches([90, 20, 20, 20], 8, 100) == [(0, 1), (1, 4)], "beside the longest every row would take its room"
+    assert batches([500, 500], 8, 100) == [(0, 1), (1, 2)], "one that is too long is alone"
+    assert batches([10, 60, 10], 8, 100) == [(0, 1), (1, 2), (2, 3)], "whatever the order"
+
+
+def test_completions_do_not_depend_on_the_room_for_caches() -> None:
+    model = llama(max_position_embeddings=4096)
+    asked = [
+        Request(ids=ids, sampling=Sampling(max_new_tokens=300 if n < 2 else 12), seed=n)
+        for n, ids in enumerate(prompts(12))
+    ]
+    narrow, wide = (engine(model, cache_mb=mb).generate(asked) for mb in (1, 4096))
+    assert [one.ids for one in narrow] == [one.ids for one in wide]

@@ -14,7 +14,7 @@ from spadework.harness.evaluation.origins import origins
 from spadework.harness.evaluation.plan import Wish, make_plan
 from spadework.harness.evaluation.players import DONE, NOTHING, BySeed
 from spadework.harness.scripted import ChatScript, ScriptedChat
-from spadework.harness.sidecar_home import MARKER, SidecarHome
+from spadework.harness.sidecar_home import MARKER, SidecarHome, key_of
 from spadework.harness.types import Completion, Finish, Message, Outcome, Request, ToolCall
 from spadework.tasks.bfcl import BFCL_MULTI_TURN, entry_of
 from spadework.tasks.bfcl_data import BFCL_EVAL, DIGESTS, bfcl_home
@@ -250,14 +250,14 @@ def test_the_provenance_names_what_is_installed_in_the_environment_of_its_own() 
     home_or_skip()
     found = origins(make_plan(Wish(tasks=["bfcl_multi_turn"], limit=["1"])).cells)["environments"]
     assert isinstance(found, dict)
-    installed = {name.lower().replace("_", "-"): version for name, version in found[BFCL_EVAL.key].items()}
+    installed = {name.lower().replace("_", "-"): version for name, version in found[key_of(BFCL_EVAL)].items()}
     assert {f"{name}=={version}" for name, version in installed.items()} >= set(BFCL_EVAL.pins)
 
 
 def test_data_that_are_not_those_of_the_package_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = home_or_skip()
     monkeypatch.setenv("SPADEWORK_CACHE", str(tmp_path))
-    home = SidecarHome(tmp_path / "environments" / BFCL_EVAL.key)
+    home = SidecarHome(tmp_path / "environments" / key_of(BFCL_EVAL))
     (home.folder / "bin").mkdir(parents=True)
     home.python.symlink_to(real.python)
     (home.folder / MARKER).write_text("{}", encoding="utf-8")

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,10 +30,15 @@ class Ran:
 
 
 def spadework(*words: str | Path) -> Ran:
-    """Run a verb in this process."""
+    """Run a verb in this process; its output is no terminal, and nothing says a width (the test runner does)."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main([str(word) for word in words])
+    width = os.environ.pop("COLUMNS", None)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main([str(word) for word in words])
+    finally:
+        if width is not None:
+            os.environ["COLUMNS"] = width
     return Ran(code=code, out=out.getvalue(), err=err.getvalue())
 
 

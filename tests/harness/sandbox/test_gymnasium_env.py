@@ -182,10 +182,10 @@ def test_what_a_caller_does_to_an_answer_stays_with_the_caller(sandbox: Sandbox)
 
 
 def test_an_old_process_is_replaced_between_episodes() -> None:
-    source = answering('"x", 0.0, False, False, {}', before="sum(range(5_000_000))")
-    with Sandbox(Limits(life_cpu_s=1)) as sandbox, GeneratedEnv(source, sandbox=sandbox, max_turns=8) as env:
+    source = answering('"x", 0.0, False, False, {}', before="sum(range(1_000_000))")
+    with Sandbox(Limits(life_cpu_s=2)) as sandbox, GeneratedEnv(source, sandbox=sandbox, max_turns=8) as env:
         workers = []
-        for _ in range(4):
+        for _ in range(40):
             env.reset(seed=1)
             assert env._process is not None
             workers.append(env._process.pid)
