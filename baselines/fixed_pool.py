@@ -8,6 +8,7 @@ Nothing here executes a program, and nothing trains a designer. Pools of other m
 """
 
 import random
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Iterable, Iterator, Sequence
@@ -34,8 +35,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     meta: dict[str, float | int | str] = {}
 
 
-def write_pool(folder: Path, programs: Sequence[Program]) -> None:
-    """Write the programs as a new pool; the checksums last, so that a torn pool is no pool. Refuses a folder in use."""
+def write_pool(folder: Path, programs: Sequence[Program], *, replace: bool = False) -> None:
+    """Write the programs as a new pool; the checksums last, so that a torn pool is no pool. Refuses a folder in use;
+    `replace` first removes the pool that is there."""
+    if replace and (folder / CHECKSUMS).is_file():
+        shutil.rmtree(folder)
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty; give the path of a new pool.")
     if not programs:

@@ -6,7 +6,6 @@ passages of the corpus, without memory, hints or training. It is committed, so t
 """
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 from typing import Sequence
@@ -23,7 +22,7 @@ from ..training.designer import Designer
 from ..training.memory import EnvironmentMemory
 from ..training.organism import resolve
 from ..training.recipe import Recipe, load_recipe
-from .fixed_pool import CHECKSUMS, write_pool
+from .fixed_pool import write_pool
 from .sources import POOLS
 
 PROGRAMS = 240
@@ -59,9 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     torch.set_num_threads(1)
     programs = write(load_recipe("nano"), args.checkpoint, args.count)
-    if args.replace and (args.out / CHECKSUMS).is_file():
-        shutil.rmtree(args.out)
-    write_pool(args.out, programs)
+    write_pool(args.out, programs, replace=args.replace)
     print(f"{len(programs)} programs in {args.out}")
     return ExitCode.OK
 

@@ -6,12 +6,11 @@ Its questions are those of the part that training takes (`training.chat.organism
 """
 
 import argparse
-import shutil
 from pathlib import Path
 
 from ..tasks.reasoning_gym_programs import programs
 from ..training.chat.organism import MIXTURE, TRAIN
-from .fixed_pool import CHECKSUMS, write_pool
+from .fixed_pool import write_pool
 
 PER_TASK = 200
 
@@ -22,10 +21,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the pool")
     parser.add_argument("--replace", action="store_true", help="remove the pool that is there")
     args = parser.parse_args()
-    if args.replace and (args.out / CHECKSUMS).is_file():
-        shutil.rmtree(args.out)
     made = programs(MIXTURE, PER_TASK, TRAIN)
-    write_pool(args.out, made)
+    write_pool(args.out, made, replace=args.replace)
     print(f"{len(made)} programs with {sum(int(one.meta['items']) for one in made)} items in {args.out}")
 
 

@@ -4,7 +4,7 @@ The port `Decoder` has two implementations: `decode_llama`, our own forward with
 which serves every other causal language model through its own forward. Neither draws tokens nor knows requests.
 """
 
-from typing import Protocol, Sequence
+from typing import Any, Callable, Protocol, Sequence
 
 from torch import Tensor
 
@@ -36,3 +36,10 @@ class Decoder(Protocol):
     def cache(self, row: int, length: int) -> Tensor | None:
         """The cache of a row's first `length` tokens, for a later `open`; None when this decoder has none to give."""
         ...
+
+
+def token_bytes(told: Callable[[str], Any], itemsize: int) -> int:
+    """Bytes that one token of one row takes in the cache, from a configuration's keys; 0 where it does not say."""
+    heads = told("num_attention_heads") or 0
+    width = told("head_dim") or ((told("hidden_size") or 0) // heads if heads else 0)
+    return 2 * int(told("num_hidden_layers") or 0) * int(told("num_key_value_heads") or heads) * int(width) * itemsize

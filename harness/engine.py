@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from .decode import Decoder
+from .decode import Decoder, token_bytes
 from .decode_hub import HubDecoder
 from .decode_llama import LlamaDecoder, serves
 from .errors import InputError, TrainingStopped
@@ -70,7 +70,7 @@ class LocalEngine:
         config: Any = model.config.get_text_config()
         self._context = int(config.max_position_embeddings)
         self._vocabulary = int(config.vocab_size)
-        self._token_bytes = _token_bytes(config, model.dtype.itemsize)
+        self._token_bytes = token_bytes(lambda name: getattr(config, name, None), model.dtype.itemsize)
 
     def forget(self) -> None:
         """Drop every session and the packed weights."""
@@ -177,14 +177,6 @@ def batches(lengths: Sequence[int], max_rows: int, max_tokens: int) -> list[tupl
             cuts.append((low, at))
             low, widest = at, length
     return [*cuts, (low, len(lengths))] if lengths else []
-
-
-def _token_bytes(config: Any, itemsize: int) -> int:
-    """What one token of one row takes in the cache; 0 where the configuration does not say."""
-    heads = getattr(config, "num_attention_heads", 0) or 0
-    width = getattr(config, "head_dim", None) or (config.hidden_size // heads if heads else 0)
-    kept = getattr(config, "num_key_value_heads", None) or heads
-    return 2 * int(getattr(config, "num_hidden_layers", 0)) * int(kept) * int(width) * itemsize
 
 
 class _Watch:

@@ -82,8 +82,8 @@ class Job:
         return f"{self.row} seed {self.seed}"
 
 
-Message = tuple[str, int, int, str]
-"""(job, steps done, steps in all, a few words); steps done below 0: a sentence of its own."""
+Message = tuple[str, int, int, str] | tuple[str, str]
+"""(job, steps done, steps in all, a few words), or (job, a sentence of its own)."""
 _messages: "Queue[Message] | None" = None
 
 
@@ -117,7 +117,7 @@ def run_job(job: Job) -> str:
 
     try:
         policy = SandboxPolicy(insecure=job.insecure)
-        say: Say = lambda text: report(-1, 0, text)  # noqa: E731
+        say: Say = lambda text: queue.put((job.name, text))  # noqa: E731
         train(recipe, job.out, fresh=job.fresh, report=report, say=say, sandbox_policy=policy)
     except SpadeworkError as error:
         return str(error)
@@ -191,11 +191,11 @@ def _show(console: Console, scale: str) -> None:
 def _listen(queue: "Queue[Message]", display: ProgressDisplay) -> None:
     while True:
         try:
-            name, done, total, text = queue.get(timeout=1.0)
-            if done >= 0:
-                display.update(name, done, total, text)
-            else:
-                display.note(f"{name}: {text}")
+            match queue.get(timeout=1.0):
+                case name, text:
+                    display.note(f"{name}: {text}")
+                case name, done, total, text:
+                    display.update(name, done, total, text)
         except Empty:
             continue
         except (EOFError, OSError):

@@ -20,6 +20,7 @@ from typing import Any, Mapping, NamedTuple
 import httpx2
 import msgspec
 
+from ..decode import token_bytes
 from ..errors import IncompleteError, InputError
 from .address import Address
 from .chat import ChatModel
@@ -162,11 +163,7 @@ def declared_dtype(config: Mapping[str, object]) -> str:
 
 def cache_bytes(config: Mapping[str, Any], dtype: str) -> int:
     """Bytes of the cache for one token; 0 when the checkpoint does not say."""
-    inner = config.get("text_config", config)
-    heads = inner.get("num_attention_heads") or 0
-    width = inner.get("head_dim") or (inner.get("hidden_size", 0) // heads if heads else 0)
-    kept = inner.get("num_key_value_heads") or heads
-    return 2 * int(inner.get("num_hidden_layers") or 0) * kept * width * (4 if dtype == "float32" else 2)
+    return token_bytes(config.get("text_config", config).get, 4 if dtype == "float32" else 2)
 
 
 def declared_context(config: Mapping[str, object]) -> int:

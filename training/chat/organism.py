@@ -11,10 +11,10 @@ from typing import Any
 from transformers import PreTrainedModel
 
 from ...harness.dialect import Dialect
-from ...harness.engines.gguf_folder import converted
 from ...harness.engines.located import locate
-from ...harness.engines.template import ChatTemplate
-from ...harness.engines.weights import end_ids, load_network, load_tokenizer, model_config
+from ...harness.engines.parts import Parts
+from ...harness.engines.settings import TransformersSettings
+from ...harness.engines.weights import load_network
 from ...harness.errors import InputError
 from ...harness.evaluate import Item
 from ...harness.types import Program
@@ -32,21 +32,15 @@ class ChatOrganism:
     """See the module; `checkpoint` is whatever `spadework eval --model` takes but an endpoint."""
 
     def folder(self, checkpoint: str) -> Path:
-        weights = locate(checkpoint).weights
-        return converted(weights) if weights.suffix == ".gguf" else weights
+        return _parts(checkpoint).weights
 
     def dialect(self, checkpoint: str) -> Dialect:
-        folder = self.folder(checkpoint)
-        tokenizer: Any = load_tokenizer(folder)
-        template = ChatTemplate(
-            tokenizer, model_type=str(model_config(folder)["model_type"]), stops=end_ids(folder, tokenizer)
-        )
-        specials = [str(token) for token in tokenizer.added_tokens_decoder.values()]
-        return ChatDialect(template, pad_id=_pad(tokenizer, template.stops), specials=specials)
+        return _dialect(_parts(checkpoint))
 
     def load(self, checkpoint: str) -> tuple[PreTrainedModel, Dialect]:
-        dialect = self.dialect(checkpoint)
-        network: PreTrainedModel = load_network(self.folder(checkpoint), "float32", "auto")
+        parts = _parts(checkpoint)
+        dialect = _dialect(parts)
+        network: PreTrainedModel = load_network(parts.weights, "float32", "auto")
         return network, dialect
 
     def gates(self, checkpoint: str) -> Mapping[str, Gate] | None:
@@ -60,6 +54,15 @@ class ChatOrganism:
 
     def families(self, dialect: Dialect) -> Mapping[str, Callable[[int, int], Program]]:
         raise InputError("a chat model has no parametric families yet; train it on a pool or by self-play.")
+
+
+def _parts(checkpoint: str) -> Parts:
+    return Parts(locate(checkpoint), TransformersSettings())
+
+
+def _dialect(parts: Parts) -> ChatDialect:
+    specials = [str(token) for token in parts.tokenizer.added_tokens_decoder.values()]
+    return ChatDialect(parts.template, pad_id=_pad(parts.tokenizer, parts.template.stops), specials=specials)
 
 
 def _pad(tokenizer: Any, stops: Sequence[int]) -> int:
