@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .lines import decoded
 from .statistics import Floats
 from .types import Outcome
 
+Outcomes = NDArray[np.uint8]
+"""Positions in `LEGEND`, or `UNPLAYED`, in any shape."""
 LEGEND = tuple(str(outcome) for outcome in Outcome)
 UNSCORED = tuple(number for number, outcome in enumerate(Outcome) if not outcome.scored)
 CODES = {outcome: number for number, outcome in enumerate(Outcome)}
@@ -64,11 +67,7 @@ class Answers:
 
     def right_IR(self) -> Floats:
         """1 where right, 0 where not, NaN where not scored."""
-        return np.where(self.scored_IR(), (self.outcomes_IR == RIGHT).astype(np.float64), np.nan)
-
-    def scored_IR(self) -> NDArray[np.bool_]:
-        """False where scorer or host failed."""
-        return ~np.isin(self.outcomes_IR, (*UNSCORED, UNPLAYED))
+        return right(self.outcomes_IR)
 
     def positions(self, category: str | None) -> NDArray[np.int64]:
         """Rows of the items of a category (with its parts, `category/part`), or of all items."""
@@ -79,9 +78,24 @@ class Answers:
 
     def counts(self, category: str | None = None) -> Counter[str]:
         """Samples per outcome code; those without a record as `unplayed`."""
-        found = Counter(self.outcomes_IR[self.positions(category)].ravel().tolist())
-        named = {name: found[code] for code, name in enumerate(LEGEND) if found[code]}
-        return Counter(named | ({"unplayed": found[UNPLAYED]} if found[UNPLAYED] else {}))
+        return Counter(counted(self.outcomes_IR[self.positions(category)]))
+
+
+def scored(outcomes: Outcomes) -> NDArray[np.bool_]:
+    """False where scorer or infrastructure failed and where nothing was played."""
+    return ~np.isin(outcomes, (*UNSCORED, UNPLAYED))
+
+
+def right(outcomes: Outcomes) -> Floats:
+    """1 where right, 0 where not, NaN where not scored."""
+    return np.where(scored(outcomes), (outcomes == RIGHT).astype(np.float64), np.nan)
+
+
+def counted(outcomes: Outcomes) -> dict[str, int]:
+    """Samples per outcome code, in the order of the codes; those without a record as `unplayed`."""
+    found = Counter(outcomes.ravel().tolist())
+    named = {name: found[code] for code, name in enumerate(LEGEND) if found[code]}
+    return {**named, **({"unplayed": found[UNPLAYED]} if found[UNPLAYED] else {})}
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -110,13 +124,13 @@ def parse(data: bytes, where: str, *, repeats: bool) -> Answers:
     Every item must have the same number of samples, one where `repeats` is false: a line counted twice, as a resumed
     run that appends again would leave it, is an error and no better score.
     """
-    lines = _decoded(data[: data.rfind(b"\n") + 1], where)
+    lines = decoded(data, Line, where, "remove the file and evaluate again")
     if not lines:
         raise InputError(f"{where} holds no sample; evaluate this run again.")
     rewards = np.array([np.nan if line.reward is None else line.reward for line in lines], dtype=np.float64)
     codes = np.array([CODES[line.outcome] for line in lines], dtype=np.uint8)
-    scored = ~np.isin(codes, UNSCORED)
-    bad = scored & ~(np.abs(rewards) <= 1)
+    known = scored(codes)
+    bad = known & ~(np.abs(rewards) <= 1)
     if bad.any():
         number = int(np.flatnonzero(bad)[0])
         reward = lines[number].reward
@@ -134,22 +148,9 @@ def parse(data: bytes, where: str, *, repeats: bool) -> Answers:
         raise InputError(f"{where}: an item stands there with two categories; evaluate this run again.")
     texts = np.array([line.answer for line in lines], dtype=np.object_)
     return Answers(
-        listed=listed, outcomes_IR=codes[grid], rewards_IR=np.where(scored, rewards, np.nan)[grid],
+        listed=listed, outcomes_IR=codes[grid], rewards_IR=np.where(known, rewards, np.nan)[grid],
         texts_IR=texts[grid] if any(line.answer is not None for line in lines) else None,
     )  # fmt: skip
-
-
-def _decoded(data: bytes, where: str) -> list[Line]:
-    decoder = msgspec.json.Decoder(Line)
-    try:
-        return decoder.decode_lines(data)
-    except msgspec.DecodeError:
-        for number, line in enumerate(data.splitlines(), start=1):
-            try:
-                decoder.decode(line)
-            except msgspec.DecodeError as error:
-                raise InputError(f"{where}, line {number}: {error}; remove the file and evaluate again.") from None
-        raise
 
 
 def pack(answers: Answers) -> Packed:

@@ -106,7 +106,8 @@ def paired(
     if 1 not in (first_SI.shape[0], second_SI.shape[0]) and first_SI.shape[0] != second_SI.shape[0]:
         raise InputError("two rows hold different seeds; compare them on the seeds they share")
     gaps_SI = first_SI - second_SI
-    members = _members(gaps_SI, strata_I)
+    _refuse_empty(gaps_SI)
+    members = strata_members(strata_I, gaps_SI.shape[1])
     level = two_level(gaps_SI, members, pseudo=width)
     gaps_I = _item_gaps(gaps_SI)
     test = _test_of(gaps_I, gaps_SI.shape[0], len(members), width)
@@ -149,8 +150,7 @@ def one_sided(
     The test is that of `paired`, one-sided: exact binomial on the items that changed, sign flips, or t over seeds. The
     bounds are those of `paired_bounds`. Raises IncompleteError where nothing, or nothing of one stratum, is in both.
     """
-    if not np.isfinite(gaps_SI).any():
-        raise IncompleteError("no item was scored in both rows, so they cannot be compared; evaluate again")
+    _refuse_empty(gaps_SI)
     level = two_level(gaps_SI, members, pseudo=width)
     gaps_I = _item_gaps(gaps_SI)
     test = _test_of(gaps_I, gaps_SI.shape[0], len(members), width)
@@ -189,10 +189,9 @@ def paired_bounds(
     return max(-width, low), min(width, high)
 
 
-def _members(gaps_SI: Floats, strata_I: Sequence[str] | None) -> list[Ints]:
+def _refuse_empty(gaps_SI: Floats) -> None:
     if not np.isfinite(gaps_SI).any():
         raise IncompleteError("no item was scored in both rows, so they cannot be compared; evaluate again")
-    return strata_members(strata_I, gaps_SI.shape[1])
 
 
 def _item_gaps(gaps_SI: Floats) -> Floats:

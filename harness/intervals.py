@@ -6,6 +6,8 @@ are in `statistics` and `hierarchy`). Coverage over a grid of cases: `python -m 
 Shapes: B data sets, I items, Q repeats. NaN marks a sample that was not scored.
 """
 
+from collections.abc import Iterable
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +65,17 @@ class Ends(NamedTuple):
     values_B: Floats
     low_B: Floats
     high_B: Floats
+
+
+def combined(parts: Iterable[tuple[float, float, Interval]]) -> tuple[float, Interval]:
+    """A weighted sum of independent values (weight, value, interval) by Zou and Donner (2008): each of its ends lies as
+    far away as the root of the summed squared distances of theirs."""
+    value, below, above = 0.0, 0.0, 0.0
+    for weight, own, (low, high) in parts:
+        value += weight * own
+        below += (weight * (own - low)) ** 2
+        above += (weight * (high - own)) ** 2
+    return value, Interval(value - sqrt(below), value + sqrt(above))
 
 
 def clustered(values_IQ: Floats) -> tuple[float, Interval]:

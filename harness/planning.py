@@ -87,6 +87,12 @@ def needed_seeds(level: TwoLevel, difference: float, *, alpha: float = ALPHA, po
     return high
 
 
+def two_digits(count: int) -> int:
+    """Two digits are all that a forecast is worth; rounded up."""
+    unit = 10 ** max(0, len(str(count)) - 2)
+    return int(-(-count // unit) * unit)
+
+
 def _check(difference: float, discordance: float) -> None:
     if not 0 < abs(difference) <= discordance <= 1:
         raise InputError("a plan needs 0 < |difference| <= discordance <= 1: items that do not differ add nothing")

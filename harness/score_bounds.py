@@ -9,7 +9,8 @@ from math import sqrt
 import numpy as np
 from scipy import optimize
 
-from .means import Floats, Ints
+from .intervals import combined
+from .means import Floats, Interval, Ints
 
 NEAR = 1e-9
 """At the estimate itself the score may be 0 over 0."""
@@ -33,22 +34,21 @@ def score_bounds(better: float, worse: float, n: float, critical: float) -> tupl
 
 
 def strata_bounds(gaps_I: Floats, members: Sequence[Ints], critical: float, width: float) -> tuple[float, float]:
-    """`score_bounds` of the macro mean of differences of any size, over strata as Zou and Donner (2008) combine them.
+    """`score_bounds` of the macro mean of differences of any size, over strata.
 
     A stratum's differences are counted in units of their typical size (mean square over mean absolute value), in which
     they have the variance of binary ones; binary differences are in units of `width` already.
     """
-    middle, below, above = 0.0, 0.0, 0.0
+    parts = []
     for index in members:
         own = gaps_I[index][np.isfinite(gaps_I[index])]
         total = float(np.abs(own).sum())
         unit = float((own**2).sum()) / total if total else width
         better, worse = float(own[own > 0].sum()) / unit, float(-own[own < 0].sum()) / unit
         low, high = score_bounds(better, worse, own.size, critical)
-        middle += float(own.mean()) / len(members)
-        below += ((float(own.mean()) - unit * low) / len(members)) ** 2
-        above += ((unit * high - float(own.mean())) / len(members)) ** 2
-    return middle - sqrt(below), middle + sqrt(above)
+        parts.append((1 / len(members), float(own.mean()), Interval(unit * low, unit * high)))
+    _, (low, high) = combined(parts)
+    return low, high
 
 
 def _crossing(score: Callable[[float, float], float], target: float, low: float, high: float) -> float:

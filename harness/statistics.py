@@ -8,14 +8,13 @@ Shapes: S seeds, I items, R repeats of an item. NaN marks a sample that was not 
 """
 
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Sequence
 
 import numpy as np
 
 from .errors import IncompleteError, InputError
 from .hierarchy import TwoLevel, bootstrap_means, hierarchical, two_level
-from .intervals import binomial, clustered, wilson
+from .intervals import binomial, clustered, combined, wilson
 from .means import CONFIDENCE, Floats, Interval, Ints, item_means, macro_mean, strata_members
 
 __all__ = (
@@ -112,12 +111,7 @@ def _unit_values(values_SIR: Floats, bounds: tuple[float, float]) -> Floats:
 
 
 def _stratified_interval(values_IQ: Floats, members: Sequence[Ints]) -> Interval:
-    """Strata combined as Zou and Donner (2008) do: each end is the root of its summed squared distances."""
+    """Of the unweighted mean of the strata."""
     values_IQ = values_IQ.reshape(values_IQ.shape[0], -1)
-    below, above, middle = 0.0, 0.0, 0.0
-    for index in members:
-        value, (low, high) = clustered(values_IQ[index])
-        middle += value / len(members)
-        below += ((value - low) / len(members)) ** 2
-        above += ((high - value) / len(members)) ** 2
-    return Interval(max(0.0, middle - sqrt(below)), min(1.0, middle + sqrt(above)))
+    _, (low, high) = combined((1 / len(members), *clustered(values_IQ[index])) for index in members)
+    return Interval(max(0.0, low), min(1.0, high))

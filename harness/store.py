@@ -223,6 +223,19 @@ class RunFolder:
         write_atomic(self.path / PROVENANCE, json.dumps(entries, indent=2) + "\n")
 
 
+def seed_of(folder: Path) -> int | None:
+    """The seed in the name of a folder `seed<N>`; None for a folder of another name."""
+    digits = folder.name.removeprefix("seed")
+    return int(digits) if folder.name.startswith("seed") and digits.isdecimal() else None
+
+
+def seed_folders(folder: Path, holding: str = CONFIG) -> dict[int, Path]:
+    """The folders `seed0`, `seed1`, ... of a method that hold this file, in the order of their seeds."""
+    holders = [path.parent for path in folder.glob(f"seed*/{holding}") if path.is_file()]
+    found = {seed: path for path in holders if (seed := seed_of(path)) is not None}
+    return dict(sorted(found.items()))
+
+
 def find_run(name: str, root: Path = Path("results/runs")) -> Path:
     """The folder of a run given by path or by its id under `root`. Raises `InputError` with the nearest id."""
     for path in (Path(name), root / name):

@@ -6,7 +6,6 @@ every sample's outcome and reward and says under which protocol they came about.
 Shapes: S seeds, I items in sorted order, R samples of an item and seed.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
@@ -14,10 +13,8 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers import CODES, LEGEND, RIGHT, UNSCORED, ItemList
-from ..answers import UNPLAYED as UNPLAYED
+from ..answers import UNPLAYED, ItemList, Outcomes, counted, right, scored
 from ..statistics import Floats
-from ..types import Outcome
 
 T = TypeVar("T", bound=np.generic)
 Metric = Literal["right", "reward"]
@@ -50,12 +47,14 @@ class Column:
     golds: tuple[str, ...]
     """Hash of each item's gold answer; empty strings where the records hold none."""
     seeds: tuple[int, ...]
-    outcomes_SIR: NDArray[np.uint8]
+    outcomes_SIR: Outcomes
     """Positions in `answers.LEGEND`, or `UNPLAYED`."""
     rewards_SIR: Floats
     """NaN where unscored."""
     texts_SIR: Texts | None = None
     """The extracted answer of each sample, None where there was none; no array where the evidence holds no texts."""
+    parts: tuple[str, ...] = ()
+    """The whole category of each item, `group/part`, where categories have parts of their own; else empty."""
     weigh: Weigh = "items"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Of the rewards."""
@@ -66,11 +65,11 @@ class Column:
         """1 where right and 0 where not, or the rewards; NaN where a sample is unscored or was not played."""
         if metric == "reward":
             return self.rewards_SIR
-        return np.where(self.scored_SIR(), (self.outcomes_SIR == RIGHT).astype(np.float64), np.nan)
+        return right(self.outcomes_SIR)
 
     def scored_SIR(self) -> NDArray[np.bool_]:
         """False where scorer or infrastructure failed and where nothing was played."""
-        return ~np.isin(self.outcomes_SIR, (*UNSCORED, UNPLAYED))
+        return scored(self.outcomes_SIR)
 
     @property
     def strata_I(self) -> tuple[str, ...] | None:
@@ -84,9 +83,7 @@ class Column:
 
     def counts(self) -> dict[str, int]:
         """Samples per outcome code, in the order of the codes; samples without a record as `unplayed`."""
-        found = Counter(self.outcomes_SIR.ravel().tolist())
-        named = {name: found[code] for code, name in enumerate(LEGEND) if found[code]}
-        return {**named, **({"unplayed": found[UNPLAYED]} if found[UNPLAYED] else {})}
+        return counted(self.outcomes_SIR)
 
     def only(self, keep_I: Sequence[int] | NDArray[np.int64]) -> "Column":
         """The same column with these items (positions, in order)."""
@@ -97,7 +94,7 @@ class Column:
         index = np.asarray(keep_I, dtype=np.int64)
         return replace(
             self, listed=listed, golds=tuple(self.golds[i] for i in keep_I), outcomes_SIR=self.outcomes_SIR[:, index],
-            rewards_SIR=self.rewards_SIR[:, index],
+            parts=tuple(self.parts[i] for i in keep_I) if self.parts else (), rewards_SIR=self.rewards_SIR[:, index],
             texts_SIR=None if self.texts_SIR is None else self.texts_SIR[:, index],
         )  # fmt: skip
 
@@ -160,8 +157,3 @@ def _padded(values_SIR: NDArray[T], repeats: int, filling: object) -> NDArray[T]
     whole = np.full((*values_SIR.shape[:2], repeats), filling, dtype=values_SIR.dtype)
     whole[:, :, : values_SIR.shape[2]] = values_SIR
     return whole
-
-
-def code_of(outcome: Outcome) -> int:
-    """Position of an outcome in the legend."""
-    return CODES[outcome]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..comparison import PairedTest
-from ..tables.words import p_text
+from ..numbers import p_text
 from ..types import Outcome
 from .columns import Metric
 from .flips import Side

@@ -11,18 +11,20 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from ..answers import UNPLAYED, UNSCORED, ItemList
+from ..answers import CODES, UNPLAYED, ItemList, Outcomes
+from ..answers import scored as scored_of
 from ..config import flatten
 from ..errors import InputError
 from ..evaluation.due import group_of
 from ..evaluation.records import Record
 from ..evaluation.settings import EvaluationSettings, TaskSettings
+from ..lines import decoded
 from ..statistics import Floats
 from ..store import RECORDS, SCORES
-from .columns import Column, Stamp, Texts, code_of
+from .columns import Column, Stamp, Texts
 
+DAMAGED = "remove that line and give the command that began the run again"
 UNPLAYED_KEYS = ("source", "expect.", "benchmark", "name")
 """Keys of a preset that say nothing of how it is played."""
 
@@ -67,26 +69,13 @@ def _records(path: Path) -> list[Record]:
     """Every whole line; a torn last one is what a kill leaves, and is ignored."""
     if not path.is_file():
         return []
-    data = path.read_bytes()
-    data = data[: data.rfind(b"\n") + 1]
-    decoder = msgspec.json.Decoder(Record)
-    try:
-        return decoder.decode_lines(data)
-    except msgspec.DecodeError:
-        for number, line in enumerate(data.splitlines(), start=1):
-            try:
-                decoder.decode(line)
-            except msgspec.DecodeError as error:
-                raise InputError(
-                    f"{path}, line {number}: {error}; remove that line and give the command that began the run again."
-                ) from None
-        raise
+    return decoded(path.read_bytes(), Record, path, DAMAGED)
 
 
 class _Samples(NamedTuple):
     """Records as arrays, in the order of the items and their repeats (Q: flat)."""
 
-    outcomes_Q: NDArray[np.uint8]
+    outcomes_Q: Outcomes
     rewards_Q: Floats
     texts_Q: Texts
 
@@ -110,6 +99,7 @@ def _column(name: str, settings: EvaluationSettings, records: Sequence[Record], 
         listed=ItemList(items=items, categories=tuple(group_of(first[item].category) for item in items)),
         outcomes_SIR=samples.outcomes_Q.reshape(shape), rewards_SIR=samples.rewards_Q.reshape(shape),
         texts_SIR=samples.texts_Q.reshape(shape), weigh=task.preset.mean, reason=reason,
+        parts=tuple(first[item].category for item in items),
     )  # fmt: skip
 
 
@@ -127,10 +117,10 @@ def _samples(items: Sequence[str], task: TaskSettings, records: Sequence[Record]
     without a number."""
     repeats = task.preset.repeats
     places = {item: number * repeats for number, item in enumerate(items)}
-    outcomes = np.array([code_of(record.outcome) for record in records], dtype=np.uint8)
+    outcomes = np.array([CODES[record.outcome] for record in records], dtype=np.uint8)
     rewards = np.array([np.nan if record.reward is None else record.reward for record in records], dtype=np.float64)
     repeat = np.array([record.repeat for record in records])
-    scored = ~np.isin(outcomes, UNSCORED)
+    scored = scored_of(outcomes)
     bad = scored & ~((rewards >= 0) & (rewards <= 1))
     foreign = (repeat < 0) | (repeat >= repeats)
     if (bad | foreign).any():

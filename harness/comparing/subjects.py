@@ -20,7 +20,7 @@ from ..answers import Answers
 from ..errors import InputError, nearest
 from ..evaluation.settings import EvaluationSettings, from_document, is_evaluation
 from ..provenance import insecure_lines
-from ..store import CHECKPOINT, CONFIG, PROVENANCE, SCORES, SUMMARY, read_document
+from ..store import CHECKPOINT, CONFIG, PROVENANCE, SCORES, SUMMARY, read_document, seed_folders, seed_of
 from ..tables.pack import ITEMS, read_packed
 from ..tables.runs import CHECKPOINTS, MODES, Run, read_run
 from .columns import Column, Stamp, Subject, stacked
@@ -37,9 +37,9 @@ LABEL_CHARACTERS = 40
 def read_subject(text: str, root: Path = Path()) -> Subject:
     """The subject that a word of the command line names. Raises InputError with the nearest name, naming the file for
     damage, and for runs that cannot be one subject."""
-    label, equals, rest = text.partition("=")
-    if label and equals and not set("/,") & set(label) and not (root / text).exists():
-        return replace(read_subject(rest, root), label=label)
+    label, runs = named(text, root)
+    if label:
+        return replace(read_subject(runs, root), label=label)
     if "," in text and not (root / text).exists():
         parts = [read_subject(part, root) for part in text.split(",") if part]
         return _joined(_numbered(parts), _label_of(parts))
@@ -48,6 +48,13 @@ def read_subject(text: str, root: Path = Path()) -> Subject:
         row = path.name.removesuffix(PACKED_SUFFIX)
         return _trained(_packed(path, row), row, path)
     return _single(path) if (path / CONFIG).is_file() else _folder(path)
+
+
+def named(text: str, root: Path = Path()) -> tuple[str, str]:
+    """The name that somebody gave (`new=RUN`; empty for none), and the runs."""
+    label, equals, runs = text.partition("=")
+    given = label and equals and not set("/,") & set(label) and not (root / text).exists()
+    return (label, runs) if given else ("", text)
 
 
 def held_out(mode: str, checkpoint: str) -> str:
@@ -59,7 +66,7 @@ def _found(text: str, root: Path) -> Path:
     """Where it lies: as a path, then under the folder of runs, then as a packed row. A name that stands for several
     runs is refused."""
     for path in (root / text, root / RUNS / text):
-        if (path / CONFIG).is_file() or next(path.glob("seed*/" + CONFIG), None):
+        if (path / CONFIG).is_file() or seed_folders(path):
             return path
     if text.endswith(PACKED_SUFFIX) and (root / text).is_file():
         return root / text
@@ -89,22 +96,20 @@ def _rows(base: Path, pattern: str) -> list[tuple[str, Path]]:
         if path.name == ITEMS or CHECKPOINT in path.relative_to(base).parts:
             continue
         whole = path.parent if path.name == CONFIG else path
-        found[whole.parent if _number(whole.name) >= 0 else whole] = None
+        found[whole if seed_of(whole) is None else whole.parent] = None
     return [(str(path.relative_to(base)).removesuffix(PACKED_SUFFIX), path) for path in found]
 
 
 def _folder(path: Path) -> Subject:
     """A method over seeds; runs that are not finished are left out and named."""
-    folders = [found.parent for found in path.glob("seed*/" + CONFIG) if _number(found.parent.name) >= 0]
-    folders.sort(key=lambda folder: _number(folder.name))
     done, notes = [], []
-    for folder in folders:
+    for seed, folder in seed_folders(path).items():
         document = read_document(folder / CONFIG)
         if not is_evaluation(document) and not (folder / SUMMARY).is_file():
             notes.append(f"{folder} is not finished and is left out")
             continue
         part = _single(folder)
-        done.append(part if part.kind == "training" else _as_seed(part, _number(folder.name)))
+        done.append(part if part.kind == "training" else _as_seed(part, seed))
     if not done:
         raise InputError(f"{path} holds no finished run; the command that began it continues it.")
     whole = _joined(done, path.name)
@@ -117,7 +122,7 @@ def _single(path: Path) -> Subject:
         return _evaluated(path, from_document(document, str(path)))
     if not (path / SUMMARY).is_file():
         raise InputError(f"{path} is not finished; the command that began it continues it.")
-    return _trained([read_run(path)], _short(path), path)
+    return _trained([read_run(path)], short(path), path)
 
 
 def _evaluated(path: Path, settings: EvaluationSettings) -> Subject:
@@ -129,7 +134,7 @@ def _evaluated(path: Path, settings: EvaluationSettings) -> Subject:
     notes += [f"{path}: {name} has no record" for name in settings.tasks if name not in columns]
     notes += [f"{path}: {name} could not run, {reason}" for name, reason in settings.missing.items()]
     return Subject(
-        label=_short(path), runs=(str(path),), kind="evaluation", columns=columns,
+        label=short(path), runs=(str(path),), kind="evaluation", columns=columns,
         notes=(*notes, *_insecure(path, insecure_lines(path / PROVENANCE))),
     )  # fmt: skip
 
@@ -226,9 +231,9 @@ def _differ(key: str, one: Column, other: Column) -> bool:
     return bool(getattr(one.stamp, key) != getattr(other.stamp, key))
 
 
-def _short(path: Path) -> str:
+def short(path: Path) -> str:
     """The folder's name, with the row before it where it is a seed."""
-    return f"{path.parent.name}/{path.name}" if _number(path.name) >= 0 and path.parent.name else path.name
+    return path.name if seed_of(path) is None or not path.parent.name else f"{path.parent.name}/{path.name}"
 
 
 def _label_of(parts: Sequence[Subject]) -> str:
@@ -238,9 +243,3 @@ def _label_of(parts: Sequence[Subject]) -> str:
 
 def _insecure(path: Path, lines: Sequence[str]) -> list[str]:
     return [f"{path}: its sandbox was not safe: {line}" for line in lines]
-
-
-def _number(name: str) -> int:
-    """The number of a seed's folder, -1 for a folder of another name."""
-    digits = name.removeprefix("seed")
-    return int(digits) if name.startswith("seed") and digits.isdecimal() else -1

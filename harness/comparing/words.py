@@ -6,8 +6,8 @@ Nothing is called better or worse unless the corrected test says so; a row that 
 from collections.abc import Iterator
 
 from ..comparison import ALPHA, Verdict
-from ..planning import MOST_ITEMS
-from ..tables.words import MINUS, p_text, signed
+from ..numbers import MINUS, p_text, signed
+from ..planning import MOST_ITEMS, two_digits
 from .columns import Metric
 from .groups import Group
 from .needs import Needs
@@ -98,9 +98,8 @@ def _more(wanted: Needs, row: Row) -> str:
 
 
 def rounded(number: int, noun: str) -> str:
-    """A forecast in two digits, rounded up: it is no more exact than that."""
-    step = 10 ** max(0, len(str(number)) - 2)
-    return counted(-(-number // step) * step, noun)
+    """A forecast: it is no more exact than its two digits."""
+    return counted(two_digits(number), noun)
 
 
 def group_sentence(group: Group, metric: Metric) -> str:

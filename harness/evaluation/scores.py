@@ -100,8 +100,8 @@ def task_score(
         items=settings.items, n_items=settings.n_items, limit=settings.limit, unverified=settings.unverified,
         overall=overall, categories=_categories(preset, items, right_IR, records),
         partial=_partial(right_IR, reward_IR, strata), repeat_sd=_repeat_sd(right_IR, strata) if full else None,
-        pass_at=_passes(right_IR, strata, pass_at_k) if full else {},
-        pass_hat=_passes(right_IR, strata, pass_hat_k) if full else {},
+        pass_at=_passes(right_IR, strata, pass_at_k, overall) if full else {},
+        pass_hat=_passes(right_IR, strata, pass_hat_k, overall) if full else {},
         facts=_facts(records), failure=_failure(records),
     )  # fmt: skip
 
@@ -187,13 +187,16 @@ def _repeat_sd(right_IR: Floats, strata: Sequence[str] | None) -> float:
     return float(np.std([macro_mean(column_I, members) for column_I in right_IR.T], ddof=1))
 
 
-def _passes(right_IR: Floats, strata: Sequence[str] | None, estimator: Estimator) -> dict[int, Estimate]:
+def _passes(
+    right_IR: Floats, strata: Sequence[str] | None, estimator: Estimator, headline: Cell
+) -> dict[int, Estimate]:
     """One try is the headline itself, with its interval."""
     found = {k: pass_score(right_IR, k, estimator, strata) for k in told(right_IR.shape[1]) if k > 1}
-    return {1: _estimate(score(right_IR[None], strata)), **{k: _estimate(one) for k, one in found.items()}}
+    return {1: _estimate(headline), **{k: _estimate(one) for k, one in found.items()}}
 
 
-def _estimate(found: Score) -> Estimate:
+def _estimate(found: Score | Cell) -> Estimate:
+    assert found.value is not None and found.low is not None and found.high is not None
     return Estimate(value=found.value, low=found.low, high=found.high)
 
 

@@ -111,18 +111,19 @@ def _measured(one: Evidence, alpha: float, family: int) -> Decision:
     gaps_I = one.run_SI.mean(axis=0) - one.reference_KI.mean(axis=0)
     items = one_sided(gaps_I[None], members, alpha=alpha)
     low, p = lower_bound(gaps_I, members, alpha), items.p_drop
-    found = minimum_detectable(two_level(gaps_I[None], members, pseudo=1.0), alpha=2 * alpha / family)
+    level = two_level(gaps_I[None], members, pseudo=1.0)
+    found = minimum_detectable(level, alpha=2 * alpha / family)
     runs = between_runs(one.run_SI, one.reference_KI, members)
     if runs is not None:
         low, p = min(low, items.value - runs.half(1 - alpha)), max(p, runs.p_drop(items.value))
         found = max(found, runs.half(1 - alpha / family) + runs.half(POWER))
-    spare = two_level(gaps_I[None], members, pseudo=1.0).half(POWER)
     return Decision(
         name=one.name, verdict=Verdict.UNDERPOWERED, margin=one.margin,
         reference=_mean_of(one.reference_KI, members), value=_mean_of(one.run_SI, members), difference=items.value,
         low=low, p=p, p_holm=p, discordance=items.discordance, n_items=gaps_I.size, n_better=int((gaps_I > 0).sum()),
         n_worse=int((gaps_I < 0).sum()), n_runs=one.run_SI.shape[0], n_references=one.reference_KI.shape[0],
-        run_sd=None if runs is None else runs.sd, detectable=min(1.0, max(found, one.margin + spare)), needed=None,
+        run_sd=None if runs is None else runs.sd, needed=None,
+        detectable=min(1.0, max(found, one.margin + level.half(POWER))),
     )  # fmt: skip
 
 

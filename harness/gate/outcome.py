@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ExitCode
+from ..numbers import MINUS, signed
+from ..planning import two_digits
 from .decision import Decision, Verdict
 
-MINUS = "\u2212"
 ALL_PASS = "every benchmark passes"
 HEADS = ("benchmark", "reference", "run", "change", "at least", "flipped", "p", "margin", "verdict")
 """Values in percent, differences and margins in points."""
@@ -123,7 +124,7 @@ def _more(one: Decision) -> str:
         return f"; more runs would tell ({one.n_runs} against {one.n_references} here)"
     if one.needed is None:
         return "; more items would tell"
-    return f"; about {rounded(one.needed):,} items would tell if it stays so"
+    return f"; about {two_digits(one.needed):,} items would tell if it stays so"
 
 
 def _resolution(one: Decision) -> str:
@@ -131,12 +132,6 @@ def _resolution(one: Decision) -> str:
     if one.run_sd is not None:
         noise += f", the value spreads by {percent(one.run_sd)} points between runs"
     return f"{noise}; a true drop of {percent(one.detectable)} points would be found four times in five."
-
-
-def rounded(count: int) -> int:
-    """Two digits are all that a forecast is worth."""
-    unit = int(10 ** max(0, len(str(count)) - 2))
-    return -(-count // unit) * unit
 
 
 def percent(share: float) -> str:
@@ -147,8 +142,7 @@ def percent(share: float) -> str:
 
 def points(difference: float) -> str:
     """A difference in points with its sign."""
-    text = f"{100 * difference:+.1f}"
-    return text.replace("-", MINUS) if float(text) else "0.0"
+    return signed(difference, percent=True)
 
 
 def probability(p: float) -> str:

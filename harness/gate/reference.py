@@ -97,8 +97,6 @@ def read_reference(path: Path) -> Reference:
         reference = msgspec.convert(document, Reference)
     except msgspec.DecodeError as error:
         raise InputError(f"{path} is damaged ({error}); {again}.") from None
-    except msgspec.ValidationError as error:
-        raise InputError(f"{path} is damaged ({error}); {again}.") from None
     if fault := _fault(reference):
         raise InputError(f"{path} is damaged ({fault}); {again}.")
     return reference

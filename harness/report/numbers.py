@@ -3,7 +3,8 @@
 import math
 import re
 
-MINUS = "−"
+from ..numbers import MINUS
+
 EXPONENT = re.compile(r"e([+-])0*(\d)")
 
 

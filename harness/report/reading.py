@@ -12,12 +12,25 @@ import msgspec
 
 from .. import jsonl
 from ..comparing.columns import Subject
-from ..comparing.subjects import PACKED_SUFFIX, RUNS, read_subject
+from ..comparing.recorded import DAMAGED
+from ..comparing.subjects import PACKED_SUFFIX, RUNS, named, read_subject, short
 from ..config import flatten
 from ..errors import InputError
 from ..evaluation.settings import is_evaluation
+from ..lines import decoded
 from ..provenance import read_provenance
-from ..store import CONFIG, ENVIRONMENTS, METRICS, MODELS, PROVENANCE, RECORDS, SCORES, SUMMARY, read_document
+from ..store import (
+    CONFIG,
+    ENVIRONMENTS,
+    METRICS,
+    MODELS,
+    PROVENANCE,
+    RECORDS,
+    SCORES,
+    SUMMARY,
+    read_document,
+    seed_folders,
+)  # fmt: skip
 from ..tables.pack import read_packed
 from .values import RunFiles, Side
 
@@ -38,7 +51,7 @@ def read_sides(words: Sequence[str], root: Path = Path()) -> list[Side]:
 
 def read_side(word: str, root: Path = Path()) -> Side:
     """The side that a word names: a run folder, a folder of seeds, a packed row, several joined by commas, a name."""
-    label, runs = _named(word, root)
+    label, runs = named(word, root)
     folders = [folder for part in runs.split(",") if part for folder in _folders(part, root)]
     open_ones = [folder for folder in folders if not _begun_samples(folder)]
     if not open_ones:
@@ -51,25 +64,13 @@ def read_side(word: str, root: Path = Path()) -> Side:
     return _side(label, replace(own, label=label) if own else None, folders)
 
 
-def _named(word: str, root: Path) -> tuple[str, str]:
-    """The name somebody gave to a side (`new=RUN`; empty for none), and its runs."""
-    label, equals, runs = word.partition("=")
-    given = equals and "/" not in label and not (root / word).exists()
-    return (label, runs) if given else ("", word)
-
-
-def short(path: Path) -> str:
-    """The name of a folder, and of a seed's the one above it too."""
-    return f"{path.parent.name}/{path.name}" if path.name.startswith("seed") and path.parent.name else path.name
-
-
 def _folders(part: str, root: Path) -> list[Path]:
     """The run folders of one word, in the order of their seeds; none for a packed row or a name."""
     for path in (root / part, root / RUNS / part):
         if (path / CONFIG).is_file():
             return [path]
-        if seeds := sorted(path.glob("seed*/" + CONFIG), key=lambda found: (len(found.parent.name), found)):
-            return [found.parent for found in seeds]
+        if seeds := seed_folders(path):
+            return list(seeds.values())
     return []
 
 
@@ -127,8 +128,7 @@ def _details(run: Path) -> Mapping[str, Mapping[tuple[str, int], str]]:
     """What the scorers said, of the samples of which they said something. Whole lines only."""
     found = {}
     for path in sorted((run / RECORDS).glob("*.jsonl")):
-        data = path.read_bytes()
-        lines = msgspec.json.Decoder(_Told).decode_lines(data[: data.rfind(b"\n") + 1])
+        lines = decoded(path.read_bytes(), _Told, path, DAMAGED)
         found[path.stem] = {(line.item, line.repeat): line.detail for line in lines if line.detail}
     return found
 

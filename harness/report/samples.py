@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..answers import LEGEND, RIGHT
-from ..comparing.columns import UNPLAYED, Column
+from ..answers import LEGEND, RIGHT, UNPLAYED
+from ..comparing.columns import Column
 from .scores import column_of, columns_of
 from .values import Side
 

@@ -4,20 +4,20 @@ A row's folder is an evaluation itself or holds several: those of one seed are t
 benchmarks may lie in folders of their own. An evaluation that is not finished is no run, and says so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
-from ..answers import Answers, ItemList, Line
+from ..answers import Answers, ItemList
 from ..comparing.columns import Column
 from ..comparing.recorded import read_columns
 from ..errors import InputError
-from ..evaluation.report import read_scores
+from ..evaluation.report import Scores, read_scores
 from ..evaluation.settings import from_document, is_evaluation
 from ..provenance import insecure_lines
-from ..store import CONFIG, PROVENANCE, RECORDS, read_document
+from ..store import CONFIG, PROVENANCE, read_document
 from .runs import Protocol, Run, Steps, Summary
 from .values import short_digest
 
@@ -32,11 +32,11 @@ def read_evaluations(folder: Path, row: str) -> tuple[tuple[Run, ...], str]:
     """The runs of a row by seed, and why there is none if there is none. Raises InputError, naming the file, for
     damage and for a benchmark that stands there twice.
     """
-    found = evaluation_folders(folder)
-    done = [path for path in found if (read_scores(path) is not None)]
+    found = {path: read_scores(path) for path in evaluation_folders(folder)}
+    done = {path: scores for path, scores in found.items() if scores is not None}
     by_seed: dict[int, Run] = {}
-    for path in done:
-        run = _read(path, row, folder.parent)
+    for path, scores in done.items():
+        run = _read(path, row, folder.parent, scores)
         before = by_seed.get(run.summary.seed)
         by_seed[run.summary.seed] = run if before is None else _joined(before, run)
     waiting = [str(path.relative_to(folder.parent)) for path in found if path not in done]
@@ -44,17 +44,17 @@ def read_evaluations(folder: Path, row: str) -> tuple[tuple[Run, ...], str]:
     return tuple(by_seed[seed] for seed in sorted(by_seed)), reason
 
 
-def _read(path: Path, row: str, root: Path) -> Run:
+def _read(path: Path, row: str, root: Path, scores: Scores) -> Run:
     document = read_document(path / CONFIG)
     settings = from_document(document, str(path))
     columns = read_columns(path, settings)
-    answers = {task: _answers(column, path) for task, column in columns.items()}
+    answers = {task: _answers(column) for task, column in columns.items()}
     silent = {task: "no sample was recorded" for task in settings.tasks if task not in columns}
     name, digest = str(path.relative_to(root)), str(document.get("digest", ""))
     return Run(
         summary=Summary(
             row=row, seed=settings.seed, scale="", digest=digest, steps=0,
-            metrics=_facts(path), checkpoints=Steps(chosen=0, last=0), task_digest="",
+            metrics=_facts(scores), checkpoints=Steps(chosen=0, last=0), task_digest="",
         ),
         answers=answers, files={}, insecure=tuple(insecure_lines(path / PROVENANCE)),
         protocols={task: _protocol(column, name) for task, column in columns.items()},
@@ -62,17 +62,10 @@ def _read(path: Path, row: str, root: Path) -> Run:
     )  # fmt: skip
 
 
-def _answers(column: Column, path: Path) -> Answers:
+def _answers(column: Column) -> Answers:
     """With the whole category of each item: a benchmark's group may have parts of its own."""
-    categories = {line.item: line.category for line in _lines(path / RECORDS / f"{column.name}.jsonl")}
-    listed = ItemList(items=column.listed.items, categories=tuple(categories[item] for item in column.listed.items))
+    listed = ItemList(items=column.listed.items, categories=column.parts)
     return Answers(listed=listed, outcomes_IR=column.outcomes_SIR[0], rewards_IR=column.rewards_SIR[0])
-
-
-def _lines(path: Path) -> Iterator[Line]:
-    """`read_columns` has found them sound, but for a torn last one."""
-    data = path.read_bytes()
-    return iter(msgspec.json.Decoder(Line).decode_lines(data[: data.rfind(b"\n") + 1]))
 
 
 def _protocol(column: Column, folder: str) -> Protocol:
@@ -84,10 +77,8 @@ def _protocol(column: Column, folder: str) -> Protocol:
     )  # fmt: skip
 
 
-def _facts(path: Path) -> dict[str, float | None]:
+def _facts(scores: Scores) -> dict[str, float | None]:
     """Sums over the benchmarks of the numbers in their records, and each benchmark's own as `task.name`."""
-    scores = read_scores(path)
-    assert scores is not None, "an evaluation without scores is not read"
     sums: dict[str, float | None] = {}
     for task in scores.tasks:
         for name, value in task.facts.items():

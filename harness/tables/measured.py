@@ -9,7 +9,8 @@ import numpy as np
 from scipy import stats
 
 from ..errors import IncompleteError
-from ..statistics import CONFIDENCE, Score, item_means, macro_mean, score, strata_members
+from ..intervals import combined
+from ..statistics import CONFIDENCE, Interval, Score, item_means, macro_mean, score, strata_members
 from .result import Cell
 from .runs import Run
 from .spec import ColumnSpec, RowSpec, TableSpec
@@ -51,25 +52,23 @@ def measured_cell(column: ColumnSpec, row: RowSpec, runs: Sequence[Run]) -> Cell
 
 
 def mean_cell(spec: TableSpec, column: ColumnSpec, row: RowSpec, runs: Sequence[Run]) -> Cell:
-    """The unweighted mean of other columns. Each end of its interval is the root of the summed squared distances of the
-    columns' ends (Zou and Donner 2008), and no narrower than Student's t over the seeds, which the columns share.
+    """The unweighted mean of other columns. Its interval is `combined` from theirs, and no narrower than Student's t
+    over the seeds, which the columns share.
     """
     parts = [(leaf, weight, measured_cell(leaf, row, runs)) for leaf, weight in leaves(spec, column)]
     lacking = [leaf.title for leaf, _, cell in parts if cell.score is None]
     if lacking:
         return Cell(column=column, missing=True, note=f"no mean without {', '.join(lacking)}")
     scores = [(weight, cell.score) for _, weight, cell in parts if cell.score is not None]
-    value = sum(weight * one.value for weight, one in scores)
-    below = sqrt(sum((weight * (one.value - one.low)) ** 2 for weight, one in scores))
-    above = sqrt(sum((weight * (one.high - one.value)) ** 2 for weight, one in scores))
+    value, (low, high) = combined((weight, one.value, Interval(one.low, one.high)) for weight, one in scores)
     per_seed = _per_seed(spec, column, runs) if row.trained else []
     spread = float(np.std(per_seed, ddof=1)) if len(per_seed) > 1 else None
     if spread is not None:
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(per_seed) - 1)) * spread / sqrt(len(per_seed))
-        below, above = max(below, half), max(above, half)
+        low, high = min(low, value - half), max(high, value + half)
     least, most = BOUNDS[column.kind]
     result = Score(
-        value=value, low=max(least, value - below), high=min(most, value + above), seed_sd=spread,
+        value=value, low=max(least, low), high=min(most, high), seed_sd=spread,
         n_items=sum(one.n_items for _, one in scores), n_samples=sum(one.n_samples for _, one in scores),
         n_scored=sum(one.n_scored for _, one in scores), n_seeds=min(one.n_seeds for _, one in scores),
         counts=dict(sum((Counter(one.counts) for _, one in scores), Counter[str]())),

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..comparison import Difference, Verdict
+from ..numbers import signed
 from .papers import paper_figure
 from .result import Cell, Paper, Rank, RowResult, TableResult
 from .spec import ColumnSpec, TableSpec
-from .words import row_label, signed, span
+from .words import row_label, span
 
 DASH = "\u2013"
 MARKS = {Verdict.BETTER: "\u25b2", Verdict.WORSE: "\u25bc", Verdict.CANNOT_TELL: "\u2248"}

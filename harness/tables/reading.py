@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
-from ..store import CONFIG, SUMMARY
+from ..store import SUMMARY, seed_folders
 from .evaluations import evaluation_folders, read_evaluations
 from .runs import Evidence, Run, agree, read_run
 
@@ -32,16 +32,10 @@ def any_run(folder: Path, rows: Sequence[str]) -> bool:
 
 
 def _read_trained(folder: Path, row: str) -> tuple[tuple[Run, ...], str]:
-    seeds = _seeds(folder)
-    done = [seed for seed in seeds if (folder / f"seed{seed}" / SUMMARY).is_file()]
-    begun = [seed for seed in seeds if seed not in done and (folder / f"seed{seed}" / CONFIG).is_file()]
-    reason = f"{', '.join(f'{row}/seed{seed}' for seed in begun)} not finished" if begun else ""
-    return tuple(_read_trained_run(folder / f"seed{seed}", row, seed) for seed in done), reason
-
-
-def _seeds(folder: Path) -> list[int]:
-    names = [path.name.removeprefix("seed") for path in folder.glob("seed*") if path.is_dir()]
-    return sorted(int(name) for name in names if name.isdecimal())
+    done = seed_folders(folder, SUMMARY)
+    begun = [path.name for seed, path in seed_folders(folder).items() if seed not in done]
+    reason = f"{', '.join(f'{row}/{name}' for name in begun)} not finished" if begun else ""
+    return tuple(_read_trained_run(path, row, seed) for seed, path in done.items()), reason
 
 
 def _read_trained_run(folder: Path, row: str, seed: int) -> Run:

@@ -5,15 +5,8 @@ after Holm's correction over the rows; a comparison that cannot tell says how la
 """
 
 from ..comparison import ALPHA, Difference, Verdict
+from ..numbers import MINUS, p_text, signed
 from .result import RowResult, TableResult
-
-MINUS = "\u2212"
-
-
-def signed(value: float, *, percent: bool) -> str:
-    """A difference with its sign: one decimal in percentage points, two otherwise."""
-    text = f"{100 * value:+.1f}" if percent else f"{value:+.2f}"
-    return text.replace("-", MINUS) if float(text) else text.lstrip("+-")
 
 
 def span(difference: Difference, *, percent: bool) -> str:
@@ -67,11 +60,6 @@ def _sentence(table: TableResult, row: RowResult, other: str) -> str:
         text += f", p {p_text(difference.p)} alone but {p_text(difference.p_holm)} after Holm"
     detectable = f"{100 * difference.detectable:.1f}" if percent else f"{difference.detectable:.2f}"
     return f"{text} (a true difference of {detectable}{unit} would be found four times in five)"
-
-
-def p_text(p: float) -> str:
-    """`< .001`, or `= .012`."""
-    return "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
 
 
 def _paper_says(table: TableResult, row: RowResult) -> list[str]:

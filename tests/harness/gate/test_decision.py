@@ -7,8 +7,9 @@ from scipy import stats
 from spadework.harness.errors import ExitCode
 from spadework.harness.gate.bound import lower_bound
 from spadework.harness.gate.decision import Decision, Evidence, Verdict, decide
-from spadework.harness.gate.outcome import Line, Outcome, rounded, sentence
+from spadework.harness.gate.outcome import Line, Outcome, sentence
 from spadework.harness.means import Floats
+from spadework.harness.planning import two_digits
 
 
 def pairs(n: int, better: int, worse: int, margin: float = 0.02) -> Evidence:
@@ -27,7 +28,7 @@ def decided(evidence: Evidence, alpha: float = 0.05) -> Decision:
 def test_thirty_equal_answers_are_underpowered_and_say_how_many_would_do() -> None:
     one = decided(pairs(30, 0, 0))
     assert one.verdict is Verdict.UNDERPOWERED and one.needed is not None and 130 < one.needed < 160
-    assert decided(pairs(rounded(one.needed), 0, 0)).verdict in (Verdict.PASS, Verdict.UNDERPOWERED)
+    assert decided(pairs(two_digits(one.needed), 0, 0)).verdict in (Verdict.PASS, Verdict.UNDERPOWERED)
     assert decided(pairs(160, 0, 0)).verdict is Verdict.PASS
 
 

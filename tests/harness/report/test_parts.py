@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from spadework.harness.answers import ItemList
-from spadework.harness.comparing.columns import UNPLAYED, Column, Stamp
+from spadework.harness.answers import UNPLAYED, ItemList
+from spadework.harness.comparing.columns import Column, Stamp
 from spadework.harness.jsonl import Row
 from spadework.harness.report.curves import POINTS, Panel, panels
 from spadework.harness.report.drawing import axis, line, smoothed
