@@ -77,8 +77,13 @@ def _folders(part: str, root: Path) -> list[Path]:
 def _begun_samples(folder: Path) -> bool:
     """Whether the run has samples that may be scored: a finished training run, or an evaluation with a whole record."""
     if is_evaluation(read_document(folder / CONFIG)):
-        return any(b"\n" in path.read_bytes() for path in sorted((folder / RECORDS).glob("*.jsonl")))
+        return any(_whole_line(path) for path in (folder / RECORDS).glob("*.jsonl"))
     return (folder / SUMMARY).is_file()
+
+
+def _whole_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline().endswith(b"\n")
 
 
 def _side(label: str, subject: Subject | None, paths: Sequence[Path]) -> Side:
